@@ -3,10 +3,16 @@ import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { EVERYTHING, inTurns } from './extent.ts';
 
-/** What Chromium says of a response with an error status, which is told here by its address and status. */
+/**
+ * The message that Chromium logs for a response with an error status. Such responses are collected with their URL
+ * instead.
+ */
 const ERROR_STATUS = /^Failed to load resource: the server responded/;
 
-/** What no page may show: scripts that fail, what the policy forbids, and requests that are refused. */
+/**
+ * Collects script errors, violations of the content security policy, and responses with an error status. No page may
+ * have any.
+ */
 export function collectComplaints(page: Page, complaints: string[]): void {
   const complain = (what: string) => complaints.push(`${page.url()}: ${what}`);
   page.on('pageerror', (error) => complain(error.message));
@@ -18,7 +24,6 @@ export function collectComplaints(page: Page, complaints: string[]): void {
   });
 }
 
-/** Opens a new page and collects its complaints. */
 export async function openWatched(context: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -33,8 +38,8 @@ interface Look {
 }
 
 /**
- * At each width both colours and both directions. What depends on a colour and on a direction at once is asked for by the long form
- * alone (`npm run test:long -- shifts`): no rule does.
+ * Window widths combined with colour schemes and directions: at each width both schemes and both directions. No rule
+ * depends on scheme and direction together, so only the long form tries all pairs (`npm run test:long -- shifts`).
  */
 const LOOKS: readonly Look[] = [390, 768, 1_440].flatMap((width) =>
   (['dark', 'light'] as const).flatMap((colorScheme) =>
@@ -44,19 +49,22 @@ const LOOKS: readonly Look[] = [390, 768, 1_440].flatMap((width) =>
   ),
 );
 
-/** Each rule; two looks are enough for those that ask only what is there: a narrow window shows other things than a wide one. */
+/**
+ * All rules, run at two looks: most rules depend only on the elements shown, and a narrow window shows other elements
+ * than a wide one.
+ */
 const EVERY_RULE = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] } as const;
-/** What of it axe runs only when it is named. */
+/** A rule that axe runs only if it is enabled by name. */
 const ALSO = { 'label-content-name-mismatch': { enabled: true } };
-/** The rules whose answer depends on colours, sizes or directions. */
+/** Rules whose result depends on colours, sizes or directions. */
 const RULES_OF_LOOKS = {
   type: 'rule',
   values: ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'],
 } as const;
 
 /**
- * The looks that are checked against every rule. The rules take most of a journey's time, so `npm test` checks one of these looks per
- * page, in turns, and the other looks for their width only.
+ * The looks that are checked against every rule. The rules take most of a journey's time, so `npm test` checks each
+ * page at one of these looks, in rotation, and at the other looks only for its width.
  */
 const fullLooks = inTurns(
   LOOKS.filter(
@@ -68,8 +76,8 @@ const fullLooks = inTurns(
 );
 
 /**
- * Asserts that a page has no accessibility violation, in light and dark mode, at three widths, left to right and right to left, and
- * is not wider than its window. The page is loaded once; it is 1,440 px wide afterwards.
+ * Asserts that a page has no accessibility violation and is not wider than its window: in light and dark mode, at three
+ * widths, left to right and right to left. Loads the page once; afterwards it is 1,440 px wide.
  */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
   const full = fullLooks();
@@ -78,7 +86,7 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
     const title = `${name}, ${colorScheme}, ${width} px, ${dir}`;
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height: 900 });
-    // From its beginning: what is half below a bar that stays is too small to hit.
+    // Scroll to the top: a target half covered by a sticky bar counts as too small.
     const wider = await page.evaluate(
       `document.documentElement.dir = '${dir}'; scrollTo(0, 0); document.documentElement.scrollWidth - innerWidth`,
     );
@@ -95,8 +103,9 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
 }
 
 /**
- * What axe calls critical or serious in a page, or in its parts that have these selectors; of rules that are named, all that they find. It is asked in each frame by itself, in the
- * page as it is: all that is common to several questions is done once.
+ * Returns the violations that axe rates critical or serious, or all violations if `runOnly` names rules. Checks the
+ * page, or only the elements that match `include`. Runs in each frame on the page in its current state; the script of
+ * axe is injected once a frame.
  */
 export async function findViolations(
   page: Page,

@@ -3,7 +3,7 @@ import { launchBrowser, PAGE_TIMEOUT_MS } from './browser.ts';
 import { signedInClient } from './signed-in.ts';
 import type { World } from './world.ts';
 
-/** A real browser that is signed in as this user, until the tests of the file have ended. */
+/** Opens a browser context signed in as this user. The browser closes after the tests of the file. */
 export async function openBrowserFor(
   world: World,
   user_id: string,
@@ -15,7 +15,7 @@ export async function openBrowserFor(
   return context;
 }
 
-/** A context in which pages wait as long as a busy machine needs, and nothing is animated. */
+/** Opens a context whose timeouts suit a busy machine, with animations turned off. */
 export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(PAGE_TIMEOUT_MS);

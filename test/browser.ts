@@ -3,7 +3,7 @@ import { type Browser, chromium, firefox } from 'playwright-core';
 import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
 
-/** The path of an installed browser, which playwright-core does not bring; undefined where there is none. */
+/** The path of an installed Chromium, which playwright-core does not ship; undefined if none is installed. */
 export const CHROMIUM: string | undefined = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -11,19 +11,17 @@ export const CHROMIUM: string | undefined = [
 ].find((path) => existsSync(path));
 const FIREFOX: string | undefined = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path));
 
-/** The option of each test that needs a real browser. */
 export const skip: string | false = skipUnless(
   CHROMIUM !== undefined,
   'Install Chromium (apt-get install chromium): tests of web pages and of attacks need it at /usr/bin.',
 );
 
-/** The option of each test that needs Firefox. */
 export const skipFirefox: string | false = skipUnless(
   FIREFOX !== undefined,
   'Install Firefox (apt-get install firefox-esr): the journeys in the web application run in it too, from /usr/bin.',
 );
 
-/** How long a page may take for what a test does in it: time enough for a busy machine. */
+/** Timeout of actions in a page, long enough for a busy machine. */
 export const PAGE_TIMEOUT_MS = 120_000;
 
 const launched = new Map<() => Promise<Browser>, Promise<Browser>>();
@@ -32,8 +30,8 @@ cleanUp(async () => {
 });
 
 /**
- * A real browser, until the tests of the file have ended; the same for all of them: they are apart by their contexts, and to start
- * one takes as long as a test.
+ * Returns a browser that stays open until the tests of the file have ended. All tests of the file share it: contexts
+ * isolate them, and starting a browser takes as long as a test.
  */
 export function launchBrowser(launch: () => Promise<Browser> = launchChromium): Promise<Browser> {
   const browser = launched.get(launch) ?? launch();
@@ -46,15 +44,15 @@ function launchChromium(): Promise<Browser> {
 }
 
 /**
- * Firefox as a distribution builds it, over WebDriver BiDi. It has no `page.emulateMedia` and no `tap`, drags nothing from one
- * element to another, takes no folder as a file, and an image does not come into its clipboard. What has no focus gets no
- * events of it: use one page, or bring it to the front.
+ * Launches the distribution's build of Firefox over WebDriver BiDi. It lacks `page.emulateMedia`, `tap`, drag and drop
+ * between elements, uploads of folders, and images in the clipboard. Elements of an unfocused page get no focus events:
+ * use one page, or bring it to the front.
  */
 export async function launchFirefox(): Promise<Browser> {
   const browser = await firefox.launch({
     channel: 'moz-firefox',
     executablePath: FIREFOX ?? '',
-    // Without a screen it would have no pointer either.
+    // Without a screen, Firefox would otherwise report no pointer.
     firefoxUserPrefs: {
       'ui.prefersReducedMotion': 1,
       'ui.primaryPointerCapabilities': 6,
@@ -65,7 +63,10 @@ export async function launchFirefox(): Promise<Browser> {
   return browser;
 }
 
-/** playwright-core begins every context with a command that Firefox 153, the ESR, does not know yet, and fails. */
+/**
+ * Ignores a command that playwright-core sends first in every context: Firefox 153, the ESR, does not know it, and the
+ * context would fail.
+ */
 function withoutMediaFeatures(browser: Browser): void {
   const { _connection } = browser as unknown as {
     _connection: {

@@ -1,11 +1,12 @@
 import type { Page } from 'playwright-core';
 
-/** The computed style of each component by its name: what a browser makes of the style sheets, whichever fonts a machine has. */
+/** Computed styles by component name. They come from the style sheets alone: installed fonts do not affect them. */
 export type Looks = Record<string, Record<string, string>>;
 
 /**
- * Reads the first element of each name in each section of the styleguide, in the header and beside the text. What it has from its parent,
- * and what is nothing, is left out; sides are logical, so that right to left is the same. Runs in the browser.
+ * Script for the browser. Reads the first element of each name in each section of the styleguide, in the header, the
+ * tree and the outline. Omits inherited and empty values. Sides are logical, so that both directions give the same
+ * result.
  */
 const READ_LOOKS = `(() => {
   const hex = (colour) => colour.replace(/rgba?\\(([^)]*)\\)/g, (_all, parts) => {
@@ -63,7 +64,7 @@ export function readLooks(page: Page): Promise<Looks> {
   return page.evaluate<Looks>(READ_LOOKS);
 }
 
-/** Looks as text, a line for each component; of the others what differs from the first. */
+/** Formats looks as text, one line a component. Looks after the first list only their differences from it. */
 export function writeLooks(all: readonly (readonly [look: string, looks: Looks])[]): string {
   const [[, first] = ['', {}]] = all;
   const parts = all.map(([look, looks], i) => {

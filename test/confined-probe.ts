@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads';
 import { disableNetwork } from '../src/platform/sandbox/no-network.ts';
 
 /**
- * Tries what a confined process may not do, and prints what succeeded. Arguments: a port, and "bare" to keep the
- * system's network.
+ * Tries forbidden actions in a confined process, and prints those that succeeded. Arguments: a port, and "bare" to keep
+ * the system's network.
  */
 const [, , port = '0', network] = process.argv;
 if (network !== 'bare') disableNetwork();

@@ -17,7 +17,7 @@ import { openTenants } from './tenants.ts';
 
 /** Requests made from openapi.json: valid, nearly valid and hostile, one to six at once. */
 const CASES = MINUTES > 0 ? 2_000 : extent(250, 80);
-/** Of the service's process, after any number of requests. */
+/** Maximum memory of the service's process, after any number of requests. */
 const MEMORY_MAX_MB = 1_500;
 
 const ENDPOINT_OF = new Map<string, Endpoint>(
@@ -41,7 +41,7 @@ const TOKENS: Partial<Record<Caller, string>> = {
 };
 
 async function rawOf(fuzzed: FuzzedRequest): Promise<RawRequest> {
-  // With another method it may be another endpoint, such as one that deletes the wiki of all cases.
+  // With another method it may be another endpoint, such as the deletion of the wiki that all cases share.
   const [, template] = fuzzed.operation.split(' ');
   const endpoint = ENDPOINT_OF.get(`${fuzzed.method} ${template}`) ?? ENDPOINT_OF.get(fuzzed.operation);
   assert.ok(endpoint, `openapi.json has ${fuzzed.operation}, the list of endpoints has not`);
@@ -73,7 +73,7 @@ const ajv = new Ajv({ strict: false });
 ajv.addSchema({ $id: 'api', components: API.components });
 const validators = new Map<string, ValidateFunction | undefined>();
 
-/** The validator of a JSON answer, if openapi.json declares one. */
+/** Returns the validator of a JSON answer, if openapi.json declares one. */
 function validatorOf(operation: string, status: number): ValidateFunction | undefined {
   const name = `${status} ${operation}`;
   if (!validators.has(name)) {
@@ -91,7 +91,7 @@ function validatorOf(operation: string, status: number): ValidateFunction | unde
 }
 
 function assertDeclared(fuzzed: FuzzedRequest, answer: RawAnswer): void {
-  // Another spelling or method may be answered by another endpoint, or by none.
+  // With another spelling or method, another endpoint may answer, or no endpoint at all.
   const method = fuzzed.operation.split(' ')[0];
   if (
     fuzzed.method !== method ||
@@ -108,15 +108,18 @@ function assertDeclared(fuzzed: FuzzedRequest, answer: RawAnswer): void {
   );
 }
 
-/** The ids and texts of autosaves and saved searches are chosen by who writes them, also such as another workspace has for ids. */
+/**
+ * Ids and texts of autosaves and saved searches. Their authors choose them, so an id may also exist in another
+ * workspace.
+ */
 const chosenTexts = new Set<string>();
-/** The operations that answer them; the audit log has the ids of saved searches. */
+/** Operations that return chosen texts; the audit log contains the ids of saved searches. */
 const ANSWERS_CHOSEN = /\/(?:autosaves|saved-searches|audit-events|me\/export)\b/;
 
-/** Whether a page of A may say the path of a page of B: a case wrote a link to it. */
+/** Whether a page of A may show the path of a page of B: a case has written a link to it. */
 let isPathSent = false;
 
-/** What a part of an address stands for; as it is where it is not encoded rightly, which the service refuses. */
+/** Decodes a part of an address; returns it unchanged if its encoding is invalid, which the service refuses. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -132,7 +135,7 @@ async function runRequest(fuzzed: FuzzedRequest, request: RawRequest): Promise<v
   const { reply } = ENDPOINT_OF.get(fuzzed.operation) ?? {};
   const isFile = reply !== undefined && !('type' in reply || 'anyOf' in reply || '$ref' in reply);
   const answer = await sendBounded(world.address, request, isFile);
-  // A program that accepts HTML gets what is no address of the API from the web application.
+  // A program that accepts HTML gets the web application's answer if the address is not in the API.
   const isWeb = /\bcookie\b/.test(String(answer.headers.vary));
   if (!isWeb && answer.status !== 304) checkAnswer(request, answer);
   assert.ok(
@@ -153,7 +156,7 @@ async function runRequest(fuzzed: FuzzedRequest, request: RawRequest): Promise<v
   );
 }
 
-/** What cases have created, and lists that are answered whole would otherwise grow with. */
+/** Deletes members and invitations that cases have created: lists without pages would otherwise grow. */
 async function removeCreated(): Promise<void> {
   const { workspace_id } = a;
   const kept = [owner, stranger, inactive, ...Object.values(roles)].map(({ user_id }) => user_id);
@@ -168,10 +171,12 @@ async function removeCreated(): Promise<void> {
     delete from invitations where workspace_id = ${workspace_id} and invitation_id <> ${a.invitation_id}`);
 }
 
-/** Requests that may end the session with which another request of the case is answered. */
+/** Requests that may end the session of another request in the same case. */
 const ENDS_SESSIONS = /sign-out|session|password|deletion/;
 
-/** Whether it is the archive of a person's data, which ends in the middle when its session does. */
+/**
+ * Returns whether the error is a truncated archive of a person's data: the archive breaks off when its session ends.
+ */
 function isCutExport(error: unknown, { operation }: FuzzedRequest, requests: readonly FuzzedRequest[]): boolean {
   return (
     operation === 'POST /v1/me/export' &&
@@ -180,12 +185,12 @@ function isCutExport(error: unknown, { operation }: FuzzedRequest, requests: rea
   );
 }
 
-test('no request made from openapi.json fails, discloses or stops the service', async (t) => {
+test('no request made from openapi.json fails, discloses data or stops the service', async (t) => {
   await runCases(t, {
     cases: CASES,
     arbitrary: fuzzedRequests(),
     async check(requests) {
-      // One after the other: a new link to sign in replaces the one before.
+      // Prepare them in sequence: a new sign-in link invalidates the previous one.
       const prepared: [FuzzedRequest, RawRequest][] = [];
       for (const fuzzed of requests) prepared.push([fuzzed, await rawOf(fuzzed)]);
       const results = await Promise.allSettled(prepared.map(([fuzzed, request]) => runRequest(fuzzed, request)));
@@ -209,4 +214,4 @@ test('no request made from openapi.json fails, discloses or stops the service', 
   t.diagnostic(`memory of the service at the end: ${Math.round(service.memoryMb())} MB`);
 });
 
-test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
+test('no request of this file changes a row of the other workspace', tenants.checkForeignRows);

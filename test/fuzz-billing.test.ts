@@ -16,9 +16,10 @@ import { isOver, MINUTES } from './fuzz/run-cases.ts';
 import { randomNumbers } from './random-numbers.ts';
 
 /**
- * Many workspaces at once pay at the stand-in of Stripe while everything happens to them that can; BILLING_SCHEDULES and
- * BILLING_CHANGES say how many (`npm run test:long -- billing`), FUZZ_MINUTES how long (`npm run fuzz -- --only=billing`), and neither: a
- * few. A failure prints the seed of its workspace, which FUZZ_SEED repeats alone.
+ * Many workspaces at once pay at the Stripe stand-in under every event that can occur. BILLING_SCHEDULES and
+ * BILLING_CHANGES set the number of cases (`npm run test:long -- billing`), FUZZ_MINUTES the duration (`npm run fuzz --
+ * --only=billing`); without either, only a few cases run. A failure prints the seed of its workspace; FUZZ_SEED repeats
+ * that workspace alone.
  */
 const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;
 const IS_COUNTED = process.env.BILLING_SCHEDULES !== undefined || process.env.BILLING_CHANGES !== undefined;
@@ -28,13 +29,12 @@ const IS_LONG = IS_COUNTED || MINUTES > 0;
 const FIXED_SEED = 20_261_125;
 const FIRST_SEED = SEED ?? (IS_LONG ? Date.now() % 1_000_000_000 : FIXED_SEED);
 
-/** Workspaces at once. */
 const LANES = SEED !== undefined ? 1 : IS_LONG ? 32 : 3;
-/** One workspace has some schedules, one after the other, so that they begin in any state. */
+/** Schedules that one workspace runs in sequence, so that they begin in any state. */
 const SCHEDULES_OF_ONE = IS_LONG ? 10 : 2;
 const STEPS_OF_ONE = 12;
 const CHANGES_OF_ONE = IS_LONG ? 20 : 2;
-/** After how many schedules the service is killed. */
+/** Schedules between two kills of the service. */
 const CRASH_EVERY = IS_LONG ? 1_000 : 4;
 const PROGRESS_EVERY = 100;
 const TIMEOUT_MS = 24 * 3_600_000;
@@ -45,14 +45,14 @@ const billing = await openFuzzedBilling();
 interface Work {
   count: number;
   ofOne: number;
-  /** When it ends in a run of some minutes, as a part of them. */
+  /** When to end a timed run, as a fraction of its duration. */
   until: number;
-  /** Runs the next case of a workspace; answers how many it counts for: 1 or 0. */
+  /** Runs the next case of a workspace; returns 1 if it counts as a case, else 0. */
   run(it: BilledWorkspace, random: Random): Promise<number>;
   afterCase?(done: number): void;
 }
 
-/** Runs cases in several workspaces at once, until there were enough or the time is over, and fails with all that failed. */
+/** Runs cases in several workspaces at once until the count or the time is reached. Throws if any case failed. */
 async function runInLanes(t: TestContext, { count, ofOne, until, run, afterCase }: Work): Promise<void> {
   let done = 0;
   let seed = FIRST_SEED;
@@ -86,7 +86,7 @@ async function runInLanes(t: TestContext, { count, ofOne, until, run, afterCase 
   assert.deepEqual(failures, []);
 }
 
-test('after any schedule of members, payments, plans, lost events, faults and crashes Stripe and the service agree', {
+test('Stripe and the service agree after any schedule of members, payments, plans, lost events, faults and crashes', {
   timeout: TIMEOUT_MS,
 }, async (t) => {
   const names = Object.keys(STEPS);
@@ -115,7 +115,7 @@ test('after any schedule of members, payments, plans, lost events, faults and cr
   assert.ok(SCHEDULES === 0 || SEED !== undefined || crashes > 0, 'the service was killed');
 });
 
-test('what a change charges is what its preview said: prorations, taxes, discounts and credits, in each currency', {
+test('a change is charged exactly as previewed: prorations, taxes, discounts and credits, in each currency', {
   timeout: TIMEOUT_MS,
 }, async (t) => {
   await runInLanes(t, {

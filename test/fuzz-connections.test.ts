@@ -18,11 +18,14 @@ import { signedInClient } from './signed-in.ts';
 import { inTime, until } from './until.ts';
 import { zipOf } from './zip.ts';
 
-/** Bytes of connections: requests that are cut, changed, framed wrongly, sent slowly, left, or not read. */
+/**
+ * Fuzzed connections: requests that are truncated, altered, misframed, sent slowly, abandoned, or whose answers are
+ * never read.
+ */
 const CASES = MINUTES > 0 ? 500 : extent(60, 25);
-/** For an answer to what is complete; what is not may wait for longer than a case. */
+/** Timeout for an answer to a complete request; an incomplete request may keep its connection open for longer. */
 const WAIT_MS = 1_000;
-/** A read on another connection, on a machine that is busy with other tests too. */
+/** Timeout of a read on another connection, on a machine that runs other tests too. */
 const HANGS_MS = 30_000;
 
 const service = await openFuzzedService({ PASSWORD_SIGN_IN: 'on' });
@@ -36,7 +39,7 @@ await world.upload(owner, owner.wiki_id, {
 const valid = await validRequests();
 const answered: Record<string, number> = {};
 
-/** One of each way in which bytes are read or written. */
+/** Returns a request for each way in which the service reads or writes bytes. */
 async function validRequests(): Promise<ValidRequest[]> {
   const wiki = `/v1/wikis/${owner.wiki_id}`;
   const api = `Host: x\r\nAuthorization: Bearer ${owner.token}\r\n`;
@@ -106,7 +109,7 @@ function attachedForm(): FormData {
   return form;
 }
 
-/** Opens a connection, does what it says, and answers all that came back. */
+/** Sends the bytes as the case describes, and returns all received data. */
 function send(connection: FuzzedConnection): Promise<string> {
   const bytes = bytesOf(connection, valid);
   return new Promise((resolve) => {
@@ -118,7 +121,7 @@ function send(connection: FuzzedConnection): Promise<string> {
       socket.destroy();
       resolve(answer);
     };
-    // Waits for an answer as long as something may come.
+    // Extended while the connection may still deliver an answer.
     let timer = setTimeout(over, 10 * WAIT_MS);
     const wait = (ms: number) => {
       clearTimeout(timer);
@@ -150,7 +153,7 @@ const after: Record<End, (socket: ReturnType<typeof connect>, over: () => void) 
   answered: () => undefined,
   unread: () => undefined,
   half: (socket) => socket.end(),
-  // When the bytes have left.
+  // Give the bytes time to leave.
   reset: (socket, over) =>
     setTimeout(() => {
       socket.resetAndDestroy();
@@ -184,7 +187,7 @@ async function checkCase(connections: FuzzedConnection[]): Promise<void> {
   assertNoErrors();
 }
 
-test('a client that goes away within its body is no failure of the service', async () => {
+test('a client that disconnects within its body is not logged as a failure of the service', async () => {
   const whole: Omit<FuzzedConnection, 'requests' | 'cut'> = {
     framing: { kind: 'length', added: 0 },
     changes: [],
@@ -201,7 +204,7 @@ test('a client that goes away within its body is no failure of the service', asy
   }
 });
 
-test('no bytes of a connection end the service, make it fail, or keep what it needs for others', async (t) => {
+test('no bytes of a connection stop the service, make it fail, or hold a transaction open', async (t) => {
   await runCases(t, {
     cases: CASES,
     arbitrary: fuzzedConnections(valid.length),
@@ -213,7 +216,7 @@ test('no bytes of a connection end the service, make it fail, or keep what it ne
         .join('\n'),
     check: checkCase,
     async afterSeed() {
-      // Bodies that ended before their end hold no transaction, and the service goes on to work on what arrived.
+      // A truncated body holds no transaction; the service may still be working on the bytes that arrived.
       await until(
         'no transaction waits for bytes',
         () =>

@@ -8,9 +8,9 @@ import { MINUTES, runCases } from './fuzz/run-cases.ts';
 import { until } from './until.ts';
 import type { Answer } from './world.ts';
 
-/** Damaged documents and archives: each ends as a page, as a source, or with a reason. */
+/** Damaged documents and archives: each becomes a page or a source, or fails with a reason. */
 const CASES = MINUTES > 0 ? 200 : extent(7, 3);
-/** For an upload of one to four documents. */
+/** CPU time of an upload of one to four documents. */
 const CPU_MAX_MS = 120_000;
 const WAIT_MAX_MS = 10 * 60_000;
 const MEMORY_MAX_MB = 2_000;
@@ -22,7 +22,7 @@ const counts: Record<string, number> = {};
 let slowest = 0;
 let most = 0;
 
-/** Each in a wiki of its own, which has no other job. */
+/** Uploads into a new wiki, which has no other job. */
 async function upload(documents: readonly Document[]): Promise<void> {
   const wiki_id = await newWiki(owner);
   const form = new FormData();
@@ -41,7 +41,7 @@ async function upload(documents: readonly Document[]): Promise<void> {
   }
 }
 
-/** The upload when it has ended. A busy machine may take long for it, but not much CPU time. */
+/** Waits until the upload has ended and returns it. On a busy machine that may take long, but not much CPU time. */
 async function ended(path: string): Promise<Answer['body']> {
   const [began, before] = [performance.now(), service.cpuMs()];
   return until(

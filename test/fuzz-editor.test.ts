@@ -14,7 +14,7 @@ import { toggleMark } from '../web/elements/editor/text/toggle-marks.ts';
 import { extent } from './extent.ts';
 import { MINUTES, runCases } from './fuzz/run-cases.ts';
 
-/** Commands of the editor in any order on texts with all kinds of line breaks, without a window. */
+/** Editor commands in any order on texts with all kinds of line breaks, without a browser. */
 const CASES = MINUTES > 0 ? 50_000 : extent(2_000, 500);
 
 const PIECES = [
@@ -53,7 +53,7 @@ const commands = fc.array(
   { maxLength: 12 },
 );
 
-/** What commands need of an editor. Each change is compared with the bytes around it. */
+/** Returns the parts of an editor that commands use. Each change is checked against the bytes around it. */
 function editorOf(text: string) {
   const { doc, effect } = readText(text);
   const editor = {
@@ -77,7 +77,10 @@ function editorOf(text: string) {
   return editor;
 }
 
-/** How many characters of the document are before the first change and behind the last one: at least as many of the bytes. */
+/**
+ * Returns the number of characters before the first change and after the last one. At least that many bytes must be
+ * unchanged.
+ */
 function untouched({ startState, changes }: Transaction): [number, number] {
   let first = startState.doc.length;
   let last = 0;
@@ -107,7 +110,7 @@ function run(editor: ReturnType<typeof editorOf>, [name, at, end, text]: Command
   else redo(view);
 }
 
-test('commands change the bytes where they work alone, and undoing them all gives the text back to the byte', async (t) => {
+test('commands change only the bytes that they edit, and undoing all of them restores every byte', async (t) => {
   await runCases(t, {
     cases: CASES,
     arbitrary: fc.record({ text: texts, steps: commands }),

@@ -19,20 +19,20 @@ import { until } from './until.ts';
 import { openWorld } from './world.ts';
 
 /**
- * Every statement of every endpoint is refused, delayed, or its connection is cut before and after it was executed. The
- * answer is 503 or right, what is stored is as before the request or as after it, no connection is lost, and with an
- * Idempotency-Key the same request then succeeds exactly once.
+ * Each statement of each endpoint is refused or delayed, or its connection is cut before or after it runs. The answer
+ * is 503 or correct, the database is as before or as after the complete request, and no connection is lost. With an
+ * Idempotency-Key, a retry then succeeds exactly once.
  */
 const SHORT_CASES = extent(40, 12);
-/** A short run injects every fault into these: the first one has a transaction, a job and an audit record. */
+/** Endpoints that get every fault even in a short run. The first has a transaction, a job and an audit record. */
 const WHOLE = extent(
   ['POST /v1/wikis/:wiki_id/pages', 'POST /v1/workspaces/:workspace_id/transfer', 'POST /v1/auth/sign-out'],
   ['POST /v1/wikis/:wiki_id/pages'],
 );
-/** Besides one in five endpoints, unless everything is tried. */
+/** A short run also takes every fifth other endpoint. */
 const isTurn = everyNth(5);
 const isInShort = (endpoint: Endpoint) => isTurn() || WHOLE.includes(nameOf(endpoint));
-/** Who has done it may not do it again, and is not told the stored answer either. */
+/** These end the caller's access, so a retry is refused and the stored answer is not replayed. */
 const ENDS_ACCESS = [
   'POST /v1/workspaces/:workspace_id/transfer',
   'POST /v1/auth/sign-out',
@@ -41,18 +41,20 @@ const ENDS_ACCESS = [
 const DELAY_MS = MINUTES > 0 ? 5_000 : 300;
 const CONNECTIONS = 3;
 
-/** What endpoints write before their transaction, by design, and keep when it fails. */
+/** Rows that endpoints write before their transaction, by design, and keep if it fails. */
 const KEPT: Record<string, RegExp> = {
   // A guess counts even if the answer is lost.
   'POST /v1/auth/password': /^password_guesses (\+1|changed)$/,
-  // An attempt is used up before the issuer is asked, so that none is used twice.
+  // An attempt is used up before the issuer is asked, so that it is never used twice.
   'POST /v1/auth/openid/complete': /^openid_attempts -1$/,
 };
 
-/** What is sent while it is read: a fault after its beginning cuts it, which a client can tell from an end. */
+/** Endpoints that stream their answer. A later fault truncates the answer, and clients can detect that. */
 const STREAMED = ['POST /v1/me/export'];
 
-/** A process without workers prepares requests; the service with the faulty database does not take its connections. */
+/**
+ * Prepares requests, in a process without workers. The service on the faulty database keeps its connections to itself.
+ */
 let helper!: FuzzedService;
 const tenants = await openTenants({}, undefined, async (env) => {
   helper = await openFuzzedService(env);
@@ -70,7 +72,9 @@ const faulty = await openWorld({
   ROLE: 'web',
 });
 
-/** An endpoint with or without a key: the statements of a request that succeeds, and what it changes. */
+/**
+ * An endpoint with or without a key, the number of statements of a successful request, and the changes that it makes.
+ */
 interface Subject {
   endpoint: Endpoint;
   isKeyed: boolean;
@@ -84,7 +88,7 @@ interface Case {
   at: number;
 }
 
-/** What the cases before have left, and a request would change in addition. */
+/** Deletes leftovers of earlier cases that a request would also change. */
 async function forgetCases(): Promise<void> {
   await db.query(sql`delete from password_guesses`);
   await db.query(sql`delete from openid_attempts`);
@@ -93,7 +97,7 @@ async function forgetCases(): Promise<void> {
 
 async function prepare({ endpoint, isKeyed }: Pick<Subject, 'endpoint' | 'isKeyed'>): Promise<RawRequest> {
   await forgetCases();
-  // What a person has asked for before ends with some of the requests.
+  // Some requests end a pending change of the e-mail address.
   await db.query(sql`delete from email_changes`);
   const caller = await prepareState(tenants, endpoint);
   const ids = await tenants.fresh(endpoint, caller);
@@ -103,7 +107,9 @@ async function prepare({ endpoint, isKeyed }: Pick<Subject, 'endpoint' | 'isKeye
 
 const send = (request: RawRequest): Promise<RawAnswer> => sendBounded(faulty.address, request, true);
 
-/** The same, where an answer that is streamed may be cut: it then has the status with which it began. */
+/**
+ * Same as `send`, except that a streamed answer may be truncated: it then counts with the status that it began with.
+ */
 function sendFaulted(endpoint: Endpoint, request: RawRequest): Promise<RawAnswer> {
   return send(request).catch((error: Error) => {
     if (!STREAMED.includes(nameOf(endpoint)) || !error.message.endsWith(': aborted')) throw error;
@@ -111,7 +117,7 @@ function sendFaulted(endpoint: Endpoint, request: RawRequest): Promise<RawAnswer
   });
 }
 
-/** Waits until PostgreSQL has noticed what was cut, and fails where a transaction stays open. */
+/** Waits until PostgreSQL has noticed cut connections. Throws if a transaction stays open. */
 function untilQuiet(): Promise<unknown> {
   return until(
     'no statement and no transaction is in progress',
@@ -123,11 +129,11 @@ function untilQuiet(): Promise<unknown> {
   );
 }
 
-/** A failure names its endpoint; FUZZ_PATH is a pattern of such names. */
+/** Whether FUZZ_PATH, a pattern, matches the endpoint's name. A failure prints that name. */
 const isChosen = (endpoint: Endpoint) => PATH === undefined || new RegExp(PATH).test(nameOf(endpoint));
 
 async function learn(endpoint: Endpoint, isKeyed: boolean): Promise<Subject> {
-  // The first request of a credential records its use.
+  // Send a request before counting statements: the first request of a credential also records its use.
   const warm = await send(await prepare({ endpoint, isKeyed }));
   assert.equal(warm.status, success(endpoint), `${nameOf(endpoint)}: ${warm.text}`);
   const request = await prepare({ endpoint, isKeyed });
@@ -138,7 +144,8 @@ async function learn(endpoint: Endpoint, isKeyed: boolean): Promise<Subject> {
   assert.equal(answer.status, success(endpoint), `${nameOf(endpoint)}: ${answer.text}`);
   await untilQuiet();
   const effect = effectBetween(before, await readRowStates(db));
-  // A fault would be found in none of its cases: test/fuzz/states-before.ts makes what it changes.
+  // Without changes no case could detect a fault. Create the rows that the request changes in
+  // test/fuzz/states-before.ts.
   assert.ok(
     effect !== '' || !endpoint.event,
     `${nameOf(endpoint)}: it writes, but the request that is tested changes nothing`,
@@ -173,7 +180,7 @@ async function runFault({ subject, kind, at }: Case): Promise<void> {
   await assertNoneLost(what);
 }
 
-/** The same request again: with a key it has its effect exactly once; one that only reads succeeds. */
+/** Retries the request: with a key its effect must exist exactly once, and a read must succeed. */
 async function repeat(
   { endpoint, isKeyed, effect }: Subject,
   request: RawRequest,
@@ -189,7 +196,7 @@ async function repeat(
   assert.equal(effectBetween(before, await readRowStates(db)), effect, told);
 }
 
-/** As many requests at once as there are connections are answered. */
+/** Asserts that as many concurrent requests succeed as the pool has connections. */
 async function assertNoneLost(what: string): Promise<void> {
   const headers = { authorization: `Bearer ${tenants.owner.token}` };
   const answers = await Promise.all(
@@ -210,7 +217,7 @@ function shuffled<T>(list: readonly T[], random: () => number): T[] {
     .map(({ item }) => item);
 }
 
-test('a fault at any statement of any endpoint leaves no half write, no lost connection and no other answer than 503', async (t) => {
+test('a fault at any statement of any endpoint leaves no partial write, no lost connection, and no answer but 503', async (t) => {
   const subjects: Subject[] = [];
   for (const endpoint of ENDPOINTS.filter(
     (one) => success(one) < 400 && isChosen(one) && (MINUTES > 0 || isInShort(one)),
@@ -241,7 +248,7 @@ test('a fault at any statement of any endpoint leaves no half write, no lost con
   for (const seed of seeds()) {
     t.diagnostic(`seed ${seed}`);
     const mixed = shuffled(all, randomNumbers(seed));
-    // The slow ones last, so that a run that ends early has had all the others.
+    // Delays go last, so that a run that ends early has covered all other faults.
     const cases = [
       ...mixed.filter(({ kind }) => kind !== 'delayed'),
       ...mixed.filter(({ kind }) => kind === 'delayed'),

@@ -8,9 +8,9 @@ import { MINUTES, runCases } from './fuzz/run-cases.ts';
 import { withJson } from './requests.ts';
 import { assertSafe } from './safe-pages.ts';
 
-/** Texts as previews and as pages: each ends within its budget as HTML, as plain text or with a refusal. */
+/** Texts rendered as previews and as pages: each ends within its budget as HTML, as plain text or with a refusal. */
 const CASES = MINUTES > 0 ? 500 : extent(60, 20);
-/** A text may take 10 seconds of a thread's CPU time; parsing the request, storing and searching come on top. */
+/** A text may take 10 seconds of a thread's CPU time, in addition to parsing the request, storing and indexing. */
 const CPU_MAX_MS = 20_000;
 const MEMORY_MAX_MB = 1_500;
 
@@ -21,7 +21,7 @@ const wiki = `/v1/wikis/${owner.wiki_id}`;
 let slowest = { ms: 0, text: '' };
 let most = 0;
 
-/** Sends the text to be previewed, and, of one in eight, as a page that is deleted again. */
+/** Previews the text or, for every eighth length, saves it as a page and deletes the page. */
 async function render(markdown: string): Promise<void> {
   const isPage = markdown.length % 8 === 0;
   const [path, body] = isPage ? [`${wiki}/pages`, { title: 'Fuzzed', markdown }] : [`${wiki}/preview`, { markdown }];
@@ -34,7 +34,7 @@ async function render(markdown: string): Promise<void> {
   if (isPage) await owner.send('DELETE', `${wiki}/pages/${answer.body.page_id}`);
 }
 
-test('no text stops the service, or takes more than its share of time and memory', async (t) => {
+test('no text stops the service, or exceeds its limits of time and memory', async (t) => {
   await runCases(t, {
     cases: CASES,
     arbitrary: markdownTexts,

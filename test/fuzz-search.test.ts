@@ -10,9 +10,10 @@ import { keepAliveSender } from './keep-alive.ts';
 import { randomNumbers } from './random-numbers.ts';
 
 /**
- * Random documents of all scripts are imported, edited, hidden and deleted while random queries are answered; SEARCH_DOCUMENTS and
- * SEARCH_QUERIES say how many (`npm run test:long -- search`), FUZZ_MINUTES how long (`npm run fuzz -- --only=search`), and neither: a
- * few. A failure prints the seed of its round, which FUZZ_SEED repeats alone.
+ * Random documents of all scripts are imported, edited, hidden and deleted while random queries run. SEARCH_DOCUMENTS
+ * and SEARCH_QUERIES set the numbers (`npm run test:long -- search`), FUZZ_MINUTES the duration (`npm run fuzz --
+ * --only=search`); without either, a few run. A failure prints the seed of its round; FUZZ_SEED repeats that round
+ * alone.
  */
 const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;
 const IS_COUNTED = process.env.SEARCH_DOCUMENTS !== undefined || process.env.SEARCH_QUERIES !== undefined;
@@ -22,10 +23,10 @@ const IS_LONG = IS_COUNTED || MINUTES > 0;
 const FIXED_SEED = 20_261_126;
 const FIRST_SEED = SEED ?? (IS_LONG ? Date.now() % 1_000_000_000 : FIXED_SEED);
 
-/** A round imports some documents and asks some queries at the same time. */
+/** A round imports documents and runs queries at the same time. */
 const DOCUMENTS_OF_ROUND = IS_LONG ? 2_000 : 30;
 const QUERIES_OF_ROUND = IS_LONG ? 20_000 : 120;
-/** After these the index of a wiki is compared, and another wiki is begun. */
+/** After these rounds the index of the wiki is verified, and a new wiki is started. */
 const ROUNDS_OF_WIKI = 5;
 const LANES = 16;
 const FAILURES_MAX = 20;
@@ -43,7 +44,7 @@ function failed(seed: number, error: unknown): void {
   failures.push(told);
 }
 
-/** A round: its documents are imported while its queries are asked, and documents of former rounds change. */
+/** Runs a round: imports its documents while queries run and documents of earlier rounds change. */
 async function runRound(wiki: FuzzedWiki, round: number): Promise<number> {
   const seed = FIRST_SEED + round;
   let left = QUERIES_OF_ROUND;
@@ -65,7 +66,7 @@ async function runRound(wiki: FuzzedWiki, round: number): Promise<number> {
   return QUERIES_OF_ROUND - left;
 }
 
-test('any query of any documents is answered within a second with what may be seen, and the index is what a new one would be', {
+test('any query is answered within a second with visible pages only, and the index equals a rebuilt one', {
   timeout: TIMEOUT_MS,
 }, async (t) => {
   t.diagnostic(`seed ${FIRST_SEED}`);

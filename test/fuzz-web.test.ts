@@ -11,11 +11,14 @@ import { elementsOf, formsOf, linksOf, type WebForm } from './fuzz/web-forms.ts'
 import type { RawRequest } from './raw-http.ts';
 import { signedInClient } from './signed-in.ts';
 
-/** Forms and addresses of the web application with garbage, too much, too little and other ids. */
+/**
+ * Forms and addresses of the web application with garbage, with too many or too few fields, and with ids of other
+ * records.
+ */
 const CASES = MINUTES > 0 ? 500 : extent(80, 25);
 const PAGES_MAX = 120;
 
-/** What must never become an element or an attribute. */
+/** Payloads that must never become an element or an attribute. */
 const PAYLOADS = [
   '"><x-fuzz onfuzz=1>',
   "'><x-fuzz onfuzz=1>",
@@ -34,7 +37,7 @@ const PAYLOADS = [
 const service = await openFuzzedService({ PASSWORD_SIGN_IN: 'on' });
 const { world } = service;
 
-/** A browser of a new user, and what it has found in the pages of its workspace. */
+/** A browser session of a new user, with the forms and links found in the pages of its workspace. */
 interface Visitor {
   cookie: string;
   home: string;
@@ -53,7 +56,6 @@ async function openVisitor(): Promise<Visitor> {
   assert.ok(member.membership_id);
   const made = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Gone', markdown: 'x' });
   await owner.send('DELETE', `/v1/wikis/${owner.wiki_id}/pages/${made.body.page_id}`);
-  // A page with a history.
   const edited = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Edited', markdown: 'one' });
   const edit = { markdown: 'two', base_revision: 1 };
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${edited.body.page_id}`, edit);
@@ -170,7 +172,7 @@ const cases: fc.Arbitrary<WebCase> = fc.record({
 let visitor = await openVisitor();
 let visitors = 1;
 
-/** The request of a case: a page with a query, or a form as its page has it with some of its fields changed. */
+/** Builds the request of a case: a page with a query, or a form with some of its fields changed. */
 function requestOf({ which, isPage, changes, more, type, path }: WebCase): RawRequest {
   const encode = (pairs: (readonly [string, string])[]) =>
     new URLSearchParams(pairs.map(([name, text]) => [name, text.toWellFormed()])).toString();
@@ -217,7 +219,7 @@ function multipart(path: string, pairs: [string, string][]): RawRequest {
 
 async function checkCase(one: WebCase): Promise<void> {
   await service.assertAlive();
-  // What a form can end: the session, the workspace, the wiki.
+  // The last form may have ended the session, the workspace or the wiki.
   if ((await send(visitor, { method: 'GET', path: visitor.home })).status !== 200) {
     visitor = await openVisitor();
     visitors += 1;
@@ -245,7 +247,7 @@ async function checkCase(one: WebCase): Promise<void> {
   }
 }
 
-test('every target of a form is found in a page, or is one that a page offers only at times', () => {
+test('every POST route is the target of a form in a visited page, or of a form that a page shows only at times', () => {
   const sometimes = [
     '/sign-in/openid',
     '/invitation',
@@ -257,7 +259,7 @@ test('every target of a form is found in a page, or is one that a page offers on
     '/:workspace/:wiki/-/uploads/:upload_id',
     '/:workspace/:wiki/-/gone',
     '/:workspace/:wiki/-/stale',
-    // Where there is a payment provider.
+    // Only with a payment provider.
     '/:workspace/-/billing',
     // For operators.
     '/-/admin',
@@ -272,7 +274,7 @@ test('every target of a form is found in a page, or is one that a page offers on
   assert.deepEqual(missing, [], 'no page has a form that is sent there');
 });
 
-test('no form and no address makes the web application fail, reflect markup or lead elsewhere', async (t) => {
+test('no form and no address makes the web application fail, reflect markup or redirect elsewhere', async (t) => {
   await runCases(t, {
     cases: CASES,
     arbitrary: cases,

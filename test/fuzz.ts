@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** Runs the fuzzers for longer than `npm test` does, one after the other; see CONTRIBUTING.md. */
+/** Runs the fuzzers one after another, for longer than `npm test` does; see CONTRIBUTING.md. */
 const FUZZERS = [
   'api',
   'connections',
@@ -17,7 +17,7 @@ const FUZZERS = [
   'views',
   'typing',
 ];
-/** Those that `npm test` does not run as well, in short: a part of it is in a browser's journey. */
+/** Fuzzers that `npm test` does not run, not even in short: a browser journey covers a part of them. */
 const LONG_ONLY: Record<string, string> = {
   views: 'fuzz/editor-views.ts',
   typing: 'fuzz/typing-crashes.ts',

@@ -6,14 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { cleanUp } from './clean-up.ts';
 
-/** A document comes in pieces that end anywhere. */
+/** A document arrives in pieces that end anywhere. */
 const PIECES = 25;
 const BETWEEN_MS = 10;
-/** Scripts come when what is there has been painted, and what they ask for later still. */
+/** Scripts arrive after the document has been painted, and their requests are answered later still. */
 const SCRIPT_MS = 300;
 const ANSWER_MS = 100;
 
-/** The address of a service as it is behind a slow line, on which pages can be read; until the tests of the file have ended. */
+/**
+ * Starts a proxy that delays pages of a service like a slow connection, until the tests of the file have ended. Returns
+ * its address.
+ */
 export async function openSlowLine(service: string): Promise<string> {
   const line = createServer((request, response) => void pass(service, request, response));
   line.listen(0, '127.0.0.1');
@@ -39,7 +42,10 @@ async function pass(service: string, asked: IncomingMessage, response: ServerRes
   response.end();
 }
 
-/** What was moved since the document was opened: elements and where they were; runs in the browser. */
+/**
+ * Returns the elements that have moved since the document was opened, with their old and new places. Runs in the
+ * browser.
+ */
 const LAYOUT_SHIFTS = `new Promise((resolve) => {
   const moved = [];
   const placeOf = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(' ');
@@ -51,7 +57,7 @@ const LAYOUT_SHIFTS = `new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => resolve(moved), 100));
 })`;
 
-/** Opens a page of a width, and says what was moved until all of it was there. */
+/** Opens a page at a width, and returns the layout shifts until it has loaded completely. */
 export async function shiftsIn(page: Page, address: string, width: number): Promise<unknown> {
   await page.setViewportSize({ width, height: 900 });
   await page.goto(address);

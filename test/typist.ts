@@ -9,16 +9,19 @@ import { text as textOf } from './web-steps.ts';
 
 type Editor = HTMLElement & { text: string };
 
-/** A writer: types words into the editor of one page, in a browser with a profile on disk that can be killed and opened again. */
+/**
+ * A simulated writer: types words into the editor of one page. Its browser has a profile on disk, and can be killed and
+ * reopened.
+ */
 export class Typist {
   readonly url: string;
   readonly #cookie: { name: string; value: string; url: string };
   readonly #folder: string;
   #context: BrowserContext | undefined;
   #words = 0;
-  /** All that was typed, and when each character was there. */
+  /** The typed text. `#times` has the time of each character. */
   typed = '';
-  /** What the page has of it. */
+  /** The text that the page has saved. */
   saved = '';
   #times: number[] = [];
 
@@ -28,7 +31,7 @@ export class Typist {
     this.#folder = folder;
   }
 
-  /** `url`: the editor of a page that is empty. `secret`: of a signed-in browser. */
+  /** `url`: the editor of an empty page. `secret`: the secret of a signed-in browser. */
   static async start(url: string, secret: string): Promise<Typist> {
     const folder = await mkdtemp(join(tmpdir(), 'ibid-typist-'));
     const typist = new Typist(url, { name: 'ibid', value: secret, url: new URL(url).origin }, folder);
@@ -53,7 +56,7 @@ export class Typist {
     return this.context.pages().at(-1) as Page;
   }
 
-  /** Ends the browser as a crash does: nothing in it runs any more. */
+  /** Kills the browser like a crash: none of its code runs any more. */
   async killBrowser(): Promise<void> {
     const pid = Number((await readlink(join(this.#folder, 'SingletonLock'))).split('-').at(-1));
     const closed = new Promise((done) => this.context.once('close', done));
@@ -61,20 +64,20 @@ export class Typist {
     await closed;
   }
 
-  /** Ends the process that shows the page. */
+  /** Kills the process that renders the page. */
   async killTab(): Promise<void> {
     const { page } = this;
     const crashed = new Promise((done) => page.once('crash', done));
     const session = await this.context.newCDPSession(page);
-    // Nothing answers it.
+    // The command gets no answer.
     session.send('Page.crash').catch(() => undefined);
     await crashed;
-    // What is set for the context is sent to each of its tabs; this one would refuse it.
+    // Settings of the context are sent to each of its tabs, and the crashed tab would refuse them.
     await this.context.newPage();
     await page.close();
   }
 
-  /** Opens the page in a tab of its own. */
+  /** Opens the page in a new tab, and closes the others. */
   async open(): Promise<void> {
     const old = this.context.pages();
     const page = await this.context.newPage();
@@ -105,13 +108,13 @@ export class Typist {
     }
   }
 
-  /** What had been typed this long ago: the most that a crash may leave. */
+  /** Returns the text that had been typed this long ago, which is the least that must survive a crash. */
   typedBefore(milliseconds: number): string {
     const at = performance.now() - milliseconds;
     return this.typed.slice(0, this.#times.filter((time) => time <= at).length);
   }
 
-  /** The text is there again, at least as far as it must be; typing goes on with what is there. */
+  /** Waits until at least `must` is in the editor again. Typing continues from that text. */
   async assertKept(must: string, where: string, page = this.page): Promise<void> {
     const { typed } = this;
     const kept = await until(
@@ -124,7 +127,7 @@ export class Typist {
     this.typed = kept;
     this.#times.length = kept.length;
     this.#words = kept.match(/w\d+(?=\s)/g)?.length ?? 0;
-    // A word that was cut off is written to its end by the next one.
+    // Complete a word that was cut off.
     const cut = /w?\d*$/.exec(kept)?.[0] ?? '';
     const rest = `w${this.#words + 1} `.slice(cut.length);
     if (cut === '') return;

@@ -2,26 +2,24 @@ import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { until } from './until.ts';
 
-/** What the journeys in several browsers do alike. */
+/** Steps that journeys in several browsers share. */
 
-/** A picture of one pixel, as a PNG. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 export const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-/** The text in the editor, not the textarea that it takes the place of: a click on that would wait for ever to see it again. */
+/** The editor's text, not the textarea that it replaces: a click on the hidden textarea would wait forever. */
 export const text = (page: Page) =>
   page.getByRole('textbox', { name: 'Text, in Markdown' }).and(page.locator('[contenteditable]'));
-/** Its Markdown. */
 export const markdown = (page: Page): Promise<string> =>
   page.evaluate(() => (document.querySelector('ibid-editor') as unknown as { text: string }).text);
 export const save = (page: Page) => page.getByRole('link', { name: 'Done' }).click();
 
-/** The row of a page in the tree, and a message of what was done. */
+/** The row of a page in the tree, and a flash message. */
 export const row = (page: Page, title: string) => page.getByRole('treeitem', { name: title, exact: true });
 export const flash = (page: Page, words: string) => page.locator('.flash').getByText(words);
 
-/** The palette, opened by keyboard. */
+/** Opens the palette by keyboard and returns its input. */
 export async function openPalette(page: Page): Promise<Locator> {
   await page.keyboard.press('Control+k');
   const input = page.getByRole('combobox', { name: 'Search this wiki' });
@@ -29,12 +27,15 @@ export async function openPalette(page: Page): Promise<Locator> {
   return input;
 }
 
-/** Follows a link at the end of a long page, which has related ones, and goes back and forward. Answers how far down it was. */
+/**
+ * Follows a link at the end of a long page with related pages, and goes back and forward. Returns the scroll position
+ * at the link.
+ */
 export async function goThereAndBack(page: Page, link: Locator, there: string, back: string): Promise<number> {
   const top = () => page.evaluate<number>('scrollY');
   const toEnd = () => page.evaluate('scrollTo(0, document.body.scrollHeight)');
   await toEnd();
-  // The page becomes longer when its end is seen.
+  // The page grows when its end becomes visible.
   await page.locator('ibid-related h2').waitFor();
   await toEnd();
   await link.hover();
@@ -55,7 +56,6 @@ export async function goThereAndBack(page: Page, link: Locator, there: string, b
   return left;
 }
 
-/** Renames a page in the tree by keyboard. */
 export async function renameInTree(page: Page, title: string, to: string): Promise<void> {
   await row(page, title).focus();
   await page.keyboard.press('F2');
@@ -64,7 +64,10 @@ export async function renameInTree(page: Page, title: string, to: string): Promi
   await flash(page, `“${title}” is now “${to}”.`).waitFor();
 }
 
-/** Moves a page below another, which is found by the beginning of its title, behind a page that is there. */
+/**
+ * Moves a page below `to.parent`, which is searched by the beginning of its title, to the place after the subpage
+ * `to.after`.
+ */
 export async function moveInDialog(
   page: Page,
   title: string,
@@ -86,7 +89,7 @@ export async function moveInDialog(
   await flash(page, `“${title}” was moved.`).waitFor();
 }
 
-/** Where two changed the same place: both versions are kept, which is chosen by keyboard. */
+/** Resolves an edit conflict by keyboard: keeps both versions. */
 export async function keepBoth(
   page: Page,
   inspect: (dialog: Locator) => Promise<void> = async () => {},

@@ -8,8 +8,8 @@ import { signedInClient } from './signed-in.ts';
 import type { Owner, World } from './world.ts';
 
 /**
- * The example of the documentation, as it is, as a process of its own: a site at another origin with a policy of its own, which
- * shows the widgets of a new workspace.
+ * Runs the unchanged example of the documentation in a process of its own: a site at another origin, with its own
+ * content security policy, that shows the widgets of a new workspace.
  */
 export async function openWidgetSite(world: World, email: string): Promise<{ owner: Owner; origin: string }> {
   const owner = await world.owner(email);
