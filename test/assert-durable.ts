@@ -7,8 +7,8 @@ import { sql } from '../src/platform/db/sql.ts';
 import type { Ledger, SentUpload } from './writers.ts';
 
 /**
- * Asserts that everything acknowledged exists once and complete, with its audit record, and that nothing exists in
- * part.
+ * Asserts that every acknowledged write exists exactly once and complete, with its audit record, and that no partial
+ * write exists.
  */
 export async function assertDurable(query: Query, blobs: string, ledger: Ledger): Promise<void> {
   assert.deepEqual(ledger.wrong, [], 'Clients must get an answer of the contract or 503 with Retry-After.');
@@ -34,7 +34,7 @@ export async function assertDurable(query: Query, blobs: string, ledger: Ledger)
   }
 }
 
-/** Asserts that each record has one event of its own, and that all acknowledged ones are among them. */
+/** Asserts that each record has exactly one audit event, and that every acknowledged record exists. */
 async function assertCreated(query: Query, event: string, acknowledged: string[], rows: ReturnType<typeof sql>) {
   const there = (await query<{ id: string }>(rows)).map(({ id }) => id).sort();
   const events = await query<{ id: string }>(sql`select target_id as id from audit_events where type = ${event}`);
@@ -43,7 +43,7 @@ async function assertCreated(query: Query, event: string, acknowledged: string[]
   assert.deepEqual(lost, [], `Acknowledged with ${event}, and lost.`);
 }
 
-/** Asserts that each name requested with an Idempotency-Key, however often, exists once, with the id of the answer. */
+/** Asserts that each name requested with an Idempotency-Key, however often, exists once, with the acknowledged id. */
 async function assertCreatedOnce(query: Query, acknowledged: ReadonlyMap<string, string>): Promise<void> {
   const made = await query<{ name: string; ids: string[] }>(sql`
     select name, array_agg(workspace_id) as ids from workspaces where name like 'Made %' group by name`);
@@ -76,7 +76,10 @@ interface FileRow {
   source_id: string;
 }
 
-/** Asserts that every existing upload succeeded, and that sources, pages and revisions are those of its files, once. */
+/**
+ * Asserts that every existing upload succeeded, and that its files made exactly their sources, pages and revisions,
+ * once each.
+ */
 async function assertIngested(query: Query, blobs: string, wiki_id: string, sent: SentUpload[]): Promise<void> {
   const ended = await query<{
     upload_id: string;

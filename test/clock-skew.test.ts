@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const DATABASE_URL = await makeDatabase();
 const world = await openWorld({ DATABASE_URL });
 
-/** A process on the same database whose clock is off. */
+/** Starts a process on the same database whose clock is off by `minutes`. */
 async function startShifted(minutes: number) {
   const [port, metrics, DATA_DIR] = await Promise.all([freePort(), freePort(), makeFolder()]);
   const service = spawnService({
@@ -25,7 +25,7 @@ async function startShifted(minutes: number) {
   return { service, metrics, address: `http://127.0.0.1:${port}` };
 }
 
-test('lists and the audit log are in the order of what happened, although the clock of each process says something else', async () => {
+test('lists and the audit log follow the order of events, although the clocks of the processes differ', async () => {
   const processes = await Promise.all([startShifted(10), startShifted(-10)]);
   await Promise.all(processes.map(({ service }) => service.ready));
   const owner = await world.owner();
@@ -50,7 +50,8 @@ test('lists and the audit log are in the order of what happened, although the cl
     targets.filter((id: string) => made.includes(id)),
     targets[0] === made[0] ? made : made.toReversed(),
   );
-  // A key that expires in five minutes is made where it is ten minutes later, and a widget token holds at all processes.
+  // The process that is ten minutes ahead can create a key that expires in five, and all processes accept a widget
+  // token.
   const expires_at = new Date(Date.now() + 5 * MINUTE_MS).toISOString();
   const [ahead, behind] = clients;
   const key = await ahead?.post(`/v1/workspaces/${owner.workspace_id}/api-keys`, { name: 'Short', expires_at });
@@ -63,7 +64,7 @@ test('lists and the audit log are in the order of what happened, although the cl
   assert.match(text, /^ibid_clock_skew_seconds (599|600)(\.\d+)?$/m);
 });
 
-test('a process whose clock is further off than a quarter of an hour does not start', async () => {
+test('a process whose clock is off by more than 15 minutes does not start', async () => {
   const { service } = await startShifted(-20);
   assert.equal((await service.ended).code, 1);
   assert.match(service.stderr(), /is 20 minutes behind the database's: set the clocks of both by NTP/);

@@ -21,7 +21,7 @@ const owner = await world.owner();
 const pages = `/v1/wikis/${owner.wiki_id}/pages`;
 const acknowledged: string[] = [];
 
-/** Whether a page was created. Otherwise the service is unavailable, and says when to try again. */
+/** Returns whether a page was created. Otherwise asserts 503 with Retry-After. */
 async function write(): Promise<boolean> {
   const { status, headers, body } = await owner.post(pages, { title: 'Page', markdown: 'x' });
   if (status === 201) acknowledged.push(body.page_id);
@@ -33,7 +33,7 @@ async function assertAllThere(): Promise<void> {
   for (const page_id of acknowledged) assert.equal((await owner.get(`${pages}/${page_id}`)).status, 200);
 }
 
-test('with several servers in DATABASE_URL the service finds the one that takes writes, also after a fail-over, and loses nothing', async () => {
+test('with several servers in DATABASE_URL the service finds the primary, also after a failover, and loses no write', async () => {
   assert.ok(await write());
   await primary.kill();
   assert.ok(!(await write()), 'without a primary a write fails');
@@ -42,8 +42,8 @@ test('with several servers in DATABASE_URL the service finds the one that takes 
   await assertAllThere();
 });
 
-test('connections to a former primary are not used any more once the process knows a later timeline, also within a transaction', async () => {
-  // It acknowledges by itself, as one without a synchronous standby.
+test('a process that knows a later timeline drops connections to the former primary, also within a transaction', async () => {
+  // Acknowledges by itself, like a primary without a synchronous standby.
   await primary.startAgain('synchronous_standby_names=');
   const timelines = openTimelines();
   const open = ({ port }: { port: number }) => {
@@ -66,7 +66,7 @@ test('connections to a former primary are not used any more once the process kno
   await latest.query(ask);
 });
 
-test('a former primary that is all there is answers nothing and takes no writes: 503, until the latest one is back', async () => {
+test('a former primary left alone serves neither reads nor writes: 503 until the latest primary is back', async () => {
   await standby.kill();
   for (let i = 0; i < 3; i += 1) {
     assert.ok(!(await write()));
@@ -78,7 +78,7 @@ test('a former primary that is all there is answers nothing and takes no writes:
   await primary.kill();
 });
 
-test('a server that hangs is given up when the time of the statement is over: 503, and its connections are closed', async () => {
+test('a hanging server is 503 when the time of the statement is over, and its connections are closed', async () => {
   const db = openServiceDb({ connection: { connectionString: DATABASE_URL }, onConnectionLost: () => undefined });
   cleanUp(() => db.close());
   const budget = { left: () => 500, abandoned: () => new AbortController().signal };
@@ -103,7 +103,7 @@ test('a server that hangs is given up when the time of the statement is over: 50
   );
 });
 
-test('a target_session_attrs that is not understood is refused, and so is a server without an address', () => {
+test('an unknown target_session_attrs is refused, and so is a server without an address', () => {
   const wrong = (url: string, reason: RegExp) =>
     assert.throws(
       () => readConfig({ DATABASE_URL: url }),

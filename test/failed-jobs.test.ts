@@ -16,7 +16,6 @@ const mail = await startMailServer();
 cleanUp(() => mail.stop());
 const world = await openWorld({ DATABASE_URL, SMTP_URL: mail.url });
 
-/** Runs `ibid` as an operator does. */
 async function ibid(...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
   const options = { env: { PATH: process.env.PATH, DATABASE_URL } };
   const command = fileURLToPath(new URL('bin/ibid', PACKAGE));
@@ -75,7 +74,7 @@ longTest(
   },
 );
 
-test('a failed job is removed instead of retried where a newer one with its key waits', async () => {
+test('a failed job is deleted instead of retried if a newer job with its key is queued', async () => {
   await world.db.query(sql`
     insert into background_jobs (job_id, name, lane, key, status, run_after) values
       ('failed', 'of-another-release', 'mail', 'a', 'failed', now()), ('newer', 'of-another-release', 'mail', 'a', 'queued', now())`);

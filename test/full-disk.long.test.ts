@@ -16,7 +16,7 @@ import { until } from './until.ts';
 const run = promisify(execFile);
 
 const disk = await makeFolder();
-/** Mounting a disk needs root, Linux, and not every container allows it. */
+/** Mounting a disk needs root and Linux, and some containers forbid it. */
 const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=640m,mode=755', 'tmpfs', disk]).then(
   () => true,
   () => false,
@@ -25,7 +25,7 @@ if (isMounted) cleanUp(() => run('umount', ['--lazy', disk]).then(() => undefine
 
 const MIB = 2 ** 20;
 
-test('on a disk that fills up writes are refused as 503 while reads go on, nothing is half there, and room makes all good', {
+test('on a full disk writes are 503 and leave no partial data, reads work, and freed space restores writes', {
   skip: skipUnless(
     isMounted,
     'Run it as root on Linux, with CAP_SYS_ADMIN in a container: it mounts a disk of its own.',
@@ -62,7 +62,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     assert.deepEqual(await readdir(join(dataDir, 'blobs', 'incoming')), files);
   });
 
-  await t.test('writes are 503, reads are answered', async () => {
+  await t.test('writes are 503 while reads succeed', async () => {
     await leaveFree(disk, 200);
     await until('writes are refused', rename, (status) => status === 503);
     for (const refused of [
@@ -80,7 +80,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     assert.equal((await owner.get(page)).body.title, 'Kept');
   });
 
-  await t.test('after space is freed everything continues by itself', async () => {
+  await t.test('the service continues by itself after space is freed', async () => {
     await rm(join(disk, 'filler'));
     await until('writes are taken', rename, (status) => status !== 503);
     const { body: ended } = await world.upload(owner, owner.wiki_id, { 'small.md': '# Small\n' });
@@ -90,7 +90,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     await service.ended;
   });
 
-  await t.test('WAL that the place of backups does not take is given up before it fills the disk', async () => {
+  await t.test('WAL that the backup storage refuses is dropped before it fills the disk', async () => {
     const away = { BACKUP_URL: 'file:///dev/null/backups', BACKUP_WAL: '7d' };
     const archiving = spawnService({ PORT: String(port), DATA_DIR: dataDir, ...away });
     await archiving.ready;

@@ -1,6 +1,9 @@
 import type { JobServices } from '../src/platform/jobs/define-job.ts';
 
-/** Services of jobs in which `before` ends before a file is compiled, which is told its name; what it throws the compiling throws. */
+/**
+ * Returns job services that await `before(filename)` before they compile a file. An error of `before` fails the
+ * compilation.
+ */
 export function beforeCompiling(before: (filename: string) => Promise<unknown>) {
   return (services: JobServices): JobServices => ({
     ...services,
@@ -14,12 +17,12 @@ export function beforeCompiling(before: (filename: string) => Promise<unknown>) 
   });
 }
 
-/** What jobs use beside the database; the rest of JobServices are values and the log. */
+/** Services of jobs outside the database. The rest of JobServices are values and the log. */
 const OUTSIDE = ['blobs', 'mail', 'payments', 'sandbox', 'reader'] as const;
 
 /**
- * Services of jobs whose answers are held back until `hold` has ended, which is told the name of each call (`blobs.stream`).
- * What answers at once, as a list does, is not held back.
+ * Returns job services that hold back each answer until `hold` resolves; `hold` gets the name of the call
+ * (`blobs.stream`). Synchronous answers are not held back.
  */
 export function heldServices(services: JobServices, hold: (name: string) => Promise<void>): JobServices {
   const held = OUTSIDE.map((name) => [name, heldObject(services[name], `${name}.`, hold)]);
@@ -36,11 +39,11 @@ function heldObject<T extends object>(target: T, prefix: string, hold: (name: st
       return (...args: unknown[]) => {
         const answer: unknown = value.apply(from, args);
         if (!(answer instanceof Promise)) return answer;
-        // Its failure is thrown where it is waited for.
+        // A rejection is handled below, after `hold`; until then it must not count as unhandled.
         answer.catch(() => undefined);
         return hold(name).then(async () => {
           const given: unknown = await answer;
-          // A file that was received is made durable by calls of its own.
+          // A received file has calls of its own that make it durable.
           return name === 'blobs.receive' ? heldObject(given as object, `${name}.`, hold) : given;
         });
       };

@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 const PAGES = 1_500;
 const KILLS = 2;
 
-test('an import whose service is killed in the middle continues and makes everything once', async () => {
+test('an import whose service is killed halfway continues and creates everything once', async () => {
   const { dataDir, address, start } = await openRestartableService();
   let service = await start();
   cleanUp(async () => void service.kill('SIGKILL'));

@@ -8,10 +8,10 @@ import { until } from './until.ts';
 const { world, start } = await openRoles();
 const { query } = world.db;
 
-/** Takes seconds to compile, so that a worker can be killed meanwhile. */
+/** A file that takes seconds to compile, so that a worker can be killed during it. */
 const SLOW = Buffer.from('- x\n'.repeat(60_000));
 
-test('a file whose worker ends three times fails with the reason, and the other files of its upload become pages', async () => {
+test('a file whose worker dies three times fails with the reason, and the other files of its upload become pages', async () => {
   const web = await start('web');
   const owner = await world.owner();
   const contents = { 'a.md': Buffer.from('# A\n'), 'm.md': SLOW, 'z.md': Buffer.from('# Z\n') };
@@ -40,7 +40,7 @@ test('a file whose worker ends three times fails with the reason, and the other 
     if (job === 'completed' || job === 'failed') break;
     kills += 1;
     assert.ok(kills <= 3, 'it must be given up after the third time');
-    // Saves the time of a lease and of the pauses between attempts.
+    // Do not wait for the lease to expire, nor for the pauses between attempts.
     await query(sql`delete from workers`);
     await query(sql`update jobs set run_after = now() where status = 'queued'`);
   }
@@ -63,7 +63,7 @@ test('a file whose worker ends three times fails with the reason, and the other 
   await web.ended;
 });
 
-test('of two files that were in work when workers ended, only the one that ends one alone fails', async () => {
+test('if two files were in work when workers died, only the file that kills a worker alone fails', async () => {
   const web = await start('web');
   const uploads: string[] = [];
   for (const name of ['first', 'second']) {
@@ -76,7 +76,7 @@ test('of two files that were in work when workers ended, only the one that ends 
   const files = () =>
     query<{ attempts: number; status: string }>(sql`
       select attempts, status from upload_files where upload_id = any (${uploads}::text[]) order by upload_id`);
-  /** Whether all jobs were taken, and another while has passed since. */
+  /** Waits until all jobs were taken, and then for a while longer. */
   const areTaken = async () => {
     const waiting = () => query(sql`select from jobs where upload_id = any (${uploads}::text[]) and status = 'queued'`);
     await until('the worker has taken both jobs', waiting, ({ length }) => length === 0);
@@ -108,7 +108,7 @@ test('of two files that were in work when workers ended, only the one that ends 
   for (const service of [worker, web]) await service.ended;
 });
 
-test('a file that was in work when the service was killed, or when its worker was stopped, is not suspected', async () => {
+test('a file in work does not count as a cause when the service is killed or its worker is stopped', async () => {
   for (const [role, signal] of [
     ['all', 'SIGKILL'],
     ['worker', 'SIGTERM'],

@@ -15,14 +15,17 @@ import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.t
 import { patience, until } from './until.ts';
 import { makeDatabase, type Owner, openOwner, openWorld } from './world.ts';
 
-/** A transaction that does not wait for a call ends long before; one that does is ended by the database only later. */
+/**
+ * A transaction that waits for no outside call ends well before this; the database aborts any other transaction after
+ * it.
+ */
 const TRANSACTION_MS = 20_000;
 
 const database = await makeDatabase();
 const db = openOwner(database);
-// Each transaction of a job sees the rows of its own workspace alone.
+// Each transaction of a job sees only the rows of its own workspace.
 const shards = await simulateShards(db);
-/** Which jobs of no record have been run: their rows are deleted. */
+/** Records the jobs that ran, by trigger: the rows of finished jobs are deleted. */
 await db.transaction(async (_, runScript) => {
   await runScript(`
     create table jobs_run (name text);
@@ -43,7 +46,7 @@ const stripe = await startStripeServer();
 cleanUp(() => stripe.stop());
 stripe.account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
 
-/** Holds each call of a service back until every transaction that was open when it was made has ended. */
+/** Holds each call of a service back until every transaction open at that moment has ended. */
 const world = await openWorld(
   {
     DATABASE_URL: ofAShard(database),
@@ -67,7 +70,7 @@ const world = await openWorld(
 );
 stripe.sendEventsTo(world.address);
 
-/** Pays for a plan, and then fails to pay for its second month. */
+/** Subscribes to a plan and lets the payment of its second month fail. */
 async function failToPay({ workspace_id, post }: Owner): Promise<void> {
   const { body } = await post(`/v1/organizations/${workspace_id}/billing/checkout`, { plan_id: 'team_monthly' });
   stripe.account.complete(body.url.split('/').at(-1));
@@ -99,7 +102,7 @@ test('no job calls anything outside the database while a transaction is open', a
     'p.png': PNG,
   });
   assert.equal(done.body.status, 'completed', JSON.stringify(done.body));
-  // What people wrote is merged, which renders.
+  // The upload merges with edits by hand, and merging renders.
   const { body: page } = await owner.get(`/v1/wikis/${wiki_id}/pages/path/a`);
   const edited = `${page.markdown}\nBy hand.\n`;
   await owner.patch(`/v1/wikis/${wiki_id}/pages/${page.page_id}`, { markdown: edited, base_revision: 1 });
@@ -130,10 +133,10 @@ test('no job calls anything outside the database while a transaction is open', a
   const asked = await mover.post('/v1/me/email-change', { email: 'moved@example.com' });
   assert.equal(asked.status, 200, JSON.stringify(asked.body));
 
-  // One that does not pay can write no more, so it is another one.
+  // In a workspace of its own: an unpaid workspace is read-only.
   await failToPay(await world.owner());
 
-  // What makes each scheduled job due.
+  // Make each scheduled job due.
   const { body: trashed } = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Gone', markdown: 'x' });
   await owner.send('DELETE', `/v1/wikis/${wiki_id}/pages/${trashed.page_id}`);
   await announce(owner, wiki_id, { 'late.md': Buffer.from('late') });

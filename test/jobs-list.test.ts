@@ -10,13 +10,13 @@ test('each job has a unique name, and each lane has jobs', () => {
   assert.deepEqual(new Set(JOBS.map(({ lane }) => lane)), new Set(Object.keys(LANES)));
 });
 
-test('every kind of public job that the API names can run, except one that only old records have', () => {
+test('every kind of public job in the API can run, except a kind that only old records have', () => {
   const kinds = JOBS.filter(isRecordJob).map(({ name }) => name);
   const named = (Job.properties.kind as unknown as { enum: string[] }).enum;
   assert.deepEqual(named.toSorted(), [...kinds, 'compile'].toSorted());
 });
 
-test('a job scheduled for tenants is one job per tenant, which runs once at a time', () => {
+test("a job scheduled for tenants is one job per tenant, and a tenant's job never runs twice at once", () => {
   for (const job of JOBS) {
     if (isRecordJob(job) || job.every === undefined) continue;
     assert.equal(job.key, 'tenant', job.name);

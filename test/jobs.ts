@@ -12,14 +12,14 @@ export async function runScheduled({ db }: World, job: BackgroundJob): Promise<v
       select wiki_id, status, failures, error from background_jobs
       where name = ${job.name} and status in ('queued', 'running')`);
   const isEmpty = ({ length }: unknown[]) => length === 0;
-  // One that began before would not see all of it.
+  // A job that started earlier may miss recent rows.
   await until(`no job ${job.name} is left of before`, left, isEmpty);
   await db.query(sql`delete from schedules where name = ${job.name}`);
   await enqueueDue(db.query, job);
   await until(`the job ${job.name} has been done`, left, isEmpty);
 }
 
-/** Deletes a wiki, and deletes it for good in the trash of its workspace, with all that is in it. */
+/** Deletes a wiki, purges it from the trash of its workspace, and waits until all its rows are deleted. */
 export async function deleteForGood(world: World, owner: Owner, wiki_id: string): Promise<void> {
   const trash = `/v1/workspaces/${owner.workspace_id}/deleted-wikis`;
   for (const path of [`/v1/wikis/${wiki_id}`, `${trash}/${wiki_id}`]) {

@@ -9,8 +9,9 @@ import { until } from './until.ts';
 import { zipOf } from './zip.ts';
 
 /**
- * SYNC_KILLS: how many syncs are killed. KILL_SEED: the seed of the first one; those after it have the next ones. The short form has
- * always the same one: which page a `[[Title]]` means is decided when it is written, so that a random folder may depend on the kill.
+ * SYNC_KILLS: number of syncs to kill. KILL_SEED: seed of the first sync; each later sync adds one. The short form
+ * always uses the same seed: the target of a `[[Title]]` is resolved when the link is written, so with a random folder
+ * it may depend on the kill.
  */
 const { SYNC_KILLS, KILL_SEED } = process.env;
 const ROUNDS = Number(SYNC_KILLS || 1);
@@ -18,7 +19,7 @@ const SEED = Number(KILL_SEED || (SYNC_KILLS ? randomInt(2 ** 31) : 233));
 /** Enough for several transactions. */
 const FILES = 240;
 const FOLDERS = 15;
-/** A sync is killed as often as this at most: a file that is being worked on at three of them is given up. */
+/** Kills per sync, at most: a file that is in work at three kills fails. */
 const KILLS = 2;
 
 const { world, start } = await openRoles();
@@ -31,7 +32,10 @@ const owner = await world.owner();
 type Wiki = Awaited<ReturnType<typeof newFolderWiki>>;
 const zipped = (files: Files): Files => ({ 'all.zip': zipOf(Object.entries(files)) });
 
-/** A folder whose files link to each other, and what it is after files were edited, moved, exchanged, removed and added. */
+/**
+ * Returns a folder whose files link to each other, and the same folder after files were edited, moved, swapped, removed
+ * and added.
+ */
 function folders(random: () => number): { before: Files; after: Files; names: string[] } {
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const folder = () => `d/f${Math.floor(random() * FOLDERS)}`;
@@ -40,8 +44,8 @@ function folders(random: () => number): { before: Files; after: Files; names: st
     `# Page ${i}\n\nSee [one](../../${pick(names)}) and [[Page ${Math.floor(random() * FILES)}]].\n\nWhat ${i} says.${more}\n`;
   const before: Files = Object.fromEntries(names.map((name, i) => [name, text(i)]));
   const after: Files = { ...before };
-  // Each file is changed once, so that each title stays that of one page: which page a title means is decided when a link to it is
-  // written, and that depends on how the files are divided into transactions.
+  // Change each file at most once, so that only one page ever has a title: the target of a title is resolved when the
+  // link is written, and so depends on how files are divided into transactions.
   const changed = new Set<string>();
   for (const [i, name] of names.entries()) {
     const other = pick(names);
@@ -56,7 +60,7 @@ function folders(random: () => number): { before: Files; after: Files; names: st
       delete after[name];
       after[`${folder()}/moved${i}.md`] = own;
     } else {
-      // Two that are exchanged, or one that takes the name of another one, which has a new name.
+      // Swap two files, or let one take the name of another, which moves to a new name.
       changed.add(other);
       after[name] = others;
       if (chance < 0.35) after[other] = own;
@@ -69,7 +73,7 @@ function folders(random: () => number): { before: Files; after: Files; names: st
   return { before, after, names };
 }
 
-/** Edits the same pages in the same way. */
+/** Makes the same edits to the same pages, given the same random numbers. */
 async function edit(wiki: Wiki, names: readonly string[], random: () => number): Promise<void> {
   for (const name of names) {
     if (random() > 0.06) continue;
@@ -79,7 +83,7 @@ async function edit(wiki: Wiki, names: readonly string[], random: () => number):
   }
 }
 
-/** What a wiki has, without ids and times. */
+/** Returns the contents of a wiki, without ids and times. */
 function stateOf({ wiki_id }: Wiki) {
   return query(sql`
     select p.path, p.title, p.stale, p.gone_file, p.revision, p.origin, p.parent_path, p.position, p.trashed_at is not null as is_trashed,
@@ -101,8 +105,8 @@ async function progressOf(upload_id: string): Promise<{ done: number; has_ended:
 }
 
 /**
- * Kills the worker when this many files of the upload are done, or a little later, and starts it again. Answers how many were
- * done then.
+ * Kills the worker at, or shortly after, the moment when this many files of the upload are done, and restarts it.
+ * Returns the number of files done at the kill.
  */
 async function killAt(upload_id: string, done: number, pause: number): Promise<number> {
   await until(
@@ -113,7 +117,7 @@ async function killAt(upload_id: string, done: number, pause: number): Promise<n
   await new Promise((resolve) => setTimeout(resolve, pause));
   worker.kill('SIGKILL');
   await worker.ended;
-  // Saves the time of a lease.
+  // Expires the lease at once.
   await query(sql`with gone as (delete from workers) update jobs set failures = 0 where status = 'running'`);
   const killed = await progressOf(upload_id);
   worker = await start('worker');
@@ -122,7 +126,7 @@ async function killAt(upload_id: string, done: number, pause: number): Promise<n
 
 for (let round = 0; round < ROUNDS; round += 1) {
   const seed = SEED + round;
-  test(`a sync that is killed at any moment ends as one that is not (seed ${seed})`, async (t) => {
+  test(`a sync killed at any moment ends like an undisturbed one (seed ${seed})`, async (t) => {
     const { before, after, names } = folders(randomNumbers(seed));
     const [whole, killed] = [await newFolderWiki(owner), await newFolderWiki(owner)];
     for (const wiki of [whole, killed]) {

@@ -12,13 +12,13 @@ import { type Answer, type Owner, waitForUpload } from './world.ts';
 import { zipOf } from './zip.ts';
 
 /**
- * UPLOAD_KILLS: how often the service or the worker is killed. KILL_SEED: repeats the random choices of an earlier run.
+ * UPLOAD_KILLS: number of kills of the service or the worker. KILL_SEED: repeats the random choices of an earlier run.
  */
 const KILLS = Number(process.env.UPLOAD_KILLS || 4);
 const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
 const CLIENTS = 2;
 const MIB = 2 ** 20;
-/** The number of sections of a document that takes several transactions; its last section differs each time. */
+/** Sections of a document that takes several transactions; its last section differs in each upload. */
 const SECTIONS = 60;
 const SECTION = `${'All work and no play makes Jack a dull boy. '.repeat(100)}\n\n`;
 /** Maximum time between the readiness of a process and its kill. */
@@ -29,7 +29,7 @@ const { dataDir, world, start } = await openRoles();
 const { query } = world.db;
 const running = { web: await start('web'), worker: await start('worker') };
 
-/** Asks until there is an answer other than 503: a process that was killed is soon there again. */
+/** Retries until the answer is not an error of a killed process: no connection, or 5xx. */
 async function retryUntilAvailable(what: string, ask: () => Promise<Answer>): Promise<Answer> {
   let answer: Answer | undefined;
   await until(
@@ -45,7 +45,7 @@ async function retryUntilAvailable(what: string, ask: () => Promise<Answer>): Pr
 }
 
 /**
- * Sends a file in pieces of any length from the offset that the service reports; asserts that no acknowledged byte is
+ * Sends a file in pieces of any length from the offset that the service reports. Asserts that no acknowledged byte is
  * lost.
  */
 async function send(owner: Owner, { path, content }: SentFile, size: () => number): Promise<void> {
@@ -65,7 +65,7 @@ async function send(owner: Owner, { path, content }: SentFile, size: () => numbe
 }
 
 async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announced> {
-  // Not text, so that no page is made of it: only its bytes matter.
+  // Binary, so that it does not become a page: only its bytes matter.
   const large = Buffer.alloc(1 + Math.floor(numbers() * 12 * MIB), `\0${numbers()}`);
   const contents: Record<string, Buffer> = { 'large.bin': large };
   for (const name of ['a', 'b', 'c']) contents[`${name}.md`] = Buffer.from(`# ${name}\n\n${numbers()}\n`);
@@ -79,18 +79,18 @@ async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announce
   for (const file of upload.files) await send(owner, file, () => Math.ceil(numbers() * 3 * MIB));
   const { path } = upload;
   const completed = await retryUntilAvailable(`${path}/complete`, () => owner.post(`${path}/complete`));
-  // An answer that was lost on the way leaves the upload queued.
+  // If the first answer was lost, the upload is already queued.
   assert.ok(completed.status === 200 || completed.body.error === 'upload_state', JSON.stringify(completed.body));
   return upload;
 }
 
-/** Ends leases and resets failures: saves the time of a lease, and does not count our kills against a job. */
+/** Ends leases and resets failures, to save the time of a lease and so that the kills do not count against a job. */
 async function resetLeases(): Promise<void> {
   await query(sql`with gone as (delete from workers), counted as (update upload_files set attempts = 0)
     update jobs set failures = 0 where status = 'running'`);
 }
 
-test('an upload and its job continue after the service or the worker is killed at any moment, and nothing is lost or duplicated', async (t) => {
+test('uploads and their jobs continue after kills of the service or the worker, and lose and duplicate nothing', async (t) => {
   const uploads: { owner: Owner; upload: Announced }[] = [];
   const failures: unknown[] = [];
   let stopping = false;
@@ -125,7 +125,7 @@ test('an upload and its job continue after the service or the worker is killed a
     const files = await query<{ filename: string; status: string; sha256: string }>(sql`
       select filename, status, sha256 from upload_files
       where upload_id = ${upload.upload_id} and kind = 'file' order by file_no`);
-    // The large file is of no type that can be read: its bytes arrived, and are given up when the upload has ended.
+    // No reader accepts the type of the large file: its bytes arrived, and are deleted when the upload has ended.
     assert.deepEqual(
       files.map(({ filename, status, sha256 }) => [filename, status, sha256]),
       upload.files.map(({ filename, content }) =>
@@ -153,7 +153,8 @@ test('an upload and its job continue after the service or the worker is killed a
     const [counted] = await query(sql`
       select (select count(*)::int from pages where wiki_id = ${owner.wiki_id}) as pages,
         (select count(*)::int from revisions where wiki_id = ${owner.wiki_id}) as revisions`);
-    // The same pages each time: those of the files and of one section get a revision per upload, the others have one.
+    // Each upload updates the same pages: the pages of its files and of the last section get a revision, the others
+    // keep their first.
     const pages = (sent.length > 0 ? 3 : 0) + (long > 0 ? 1 + SECTIONS : 0);
     const revisions = 3 * sent.length + long + (long > 0 ? SECTIONS : 0);
     assert.deepEqual(counted, { pages, revisions });
@@ -165,7 +166,7 @@ test('an upload and its job continue after the service or the worker is killed a
   assert.ok(uploads.length > 0);
 });
 
-test('a long document whose worker is killed between its pages has each of them once', async () => {
+test('a long document whose worker is killed between its pages has each page once', async () => {
   const owner = await world.owner();
   const sections = Array.from({ length: 400 }, (_, i) => `# Section ${i}\n\n${SECTION.slice(0, 700)} ${i}\n\n`);
   const upload = await announce(owner, owner.wiki_id, { 'long.md': Buffer.from(sections.join('')) });
@@ -192,7 +193,7 @@ test('a long document whose worker is killed between its pages has each of them 
   assert.equal((await owner.get(upload.path)).body.summary, '1 file: 1 new source, 401 new pages.');
 });
 
-test('documents that link to each other are linked although their worker was killed between them', async () => {
+test('documents link to each other even if their worker was killed between them', async () => {
   const owner = await world.owner();
   const count = 200;
   const files = (version: string): Record<string, Buffer> => {

@@ -12,15 +12,18 @@ import { randomNumbers } from './random-numbers.ts';
 import { until } from './until.ts';
 import { startWriters, type Writers } from './writers.ts';
 
-/** KILL_ROUNDS: how often each of the three is killed. KILL_SEED: repeats the random choices of an earlier run. */
+/**
+ * KILL_ROUNDS: number of kills of the service, of PostgreSQL and of both. KILL_SEED: repeats the random choices of an
+ * earlier run.
+ */
 const ROUNDS = Number(process.env.KILL_ROUNDS || extent(3, 1));
 const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
 const WRITERS = 4;
-/** A kill comes at most this many acknowledged writes after the last one, and a little later. */
+/** A kill comes at most this many acknowledged writes after the previous kill, and a little later. */
 const WRITES_MAX = 60;
 const MORE_MS = 30;
 
-test('nothing acknowledged is lost or duplicated when the service or its PostgreSQL is killed while clients write', async (t) => {
+test('no acknowledged write is lost or duplicated when the service or its PostgreSQL is killed under load', async (t) => {
   const random = randomNumbers(SEED);
   const { dataDir, address, start } = await openRestartableService();
   let service = await start();
@@ -33,7 +36,7 @@ test('nothing acknowledged is lost or duplicated when the service or its Postgre
   const { ledger } = writers;
 
   const killPostgres = async () => {
-    // It may not have come back from the last time yet, and a child that it has just made still looks like it.
+    // PostgreSQL may still be restarting, and a newly forked child looks like a second postmaster.
     const one = (pids: number[]) => pids.length === 1;
     for (const pid of await until('one PostgreSQL on the DATA_DIR', () => postgresIn(dataDir), one)) {
       signal(pid, 'SIGKILL');
@@ -47,7 +50,7 @@ test('nothing acknowledged is lost or duplicated when the service or its Postgre
   const startAgain = async () => {
     service = await start();
     writers.serviceIsUp(true);
-    // A job or a file that was killed by us again and again is none that kills.
+    // Kills by the test must not count as failures that a job or a file caused.
     using world = worldOfProcess(address, { dataDir });
     await world.db.query(sql`
       with counted as (update upload_files set attempts = 0) update jobs set failures = 0 where finished_at is null`);

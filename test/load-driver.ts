@@ -1,7 +1,6 @@
 import { until } from './until.ts';
 import type { Answer } from './world.ts';
 
-/** A request that is sent repeatedly, to one process with one credential. */
 export interface Probe {
   name: string;
   send(): Promise<Answer>;
@@ -17,18 +16,18 @@ export interface Sent {
 
 export interface Traffic {
   sent: Sent[];
-  /** Sends each of the probes now, in addition to the steady rate. */
+  /** Sends each probe once now, in addition to the steady rate. */
   sendAll(): void;
-  /** Waits until nothing of what is waited for is missing in what was answered. */
+  /** Waits until `missing` returns an empty list. */
   until(what: string, missing: () => string[]): Promise<void>;
-  /** Sends no more, and waits for the answers that are on their way. */
+  /** Stops sending and waits for the answers of requests in progress. */
   stop(): Promise<void>;
 }
 
-/** Limits the requests in progress on a machine that cannot answer at this rate. */
+/** Limits the requests in progress on a machine too slow for this rate. */
 const IN_FLIGHT_MAX = 64;
 
-/** Sends the probes in turn at this total rate per second, without waiting for answers. */
+/** Sends the probes in rotation at this total rate per second, without waiting for answers. */
 export function startTraffic(probes: readonly Probe[], perSecond: number): Traffic {
   const sent: Sent[] = [];
   const inFlight = new Set<Promise<void>>();

@@ -6,14 +6,14 @@ import { sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { until } from './until.ts';
 
-/** Marks the session that others wait for. */
+/** Application name of the migrating session, to find the requests that wait for it. */
 const MIGRATOR = 'ibid migrator';
 
 const WIKI = 'wiki_a';
 const WORKSPACE = 'ws_a';
 const PAGES = 100_000;
 
-/** Opens the connection that migrates; one, as at a start. */
+/** Opens the connection that migrates: a single one, as at startup. */
 export function openMigrator(database: string, observe: (text: string) => void = () => undefined): OwnerDb {
   const connection = { connectionString: database, application_name: MIGRATOR };
   const db = openDb({ connection, connections: 1, observe });
@@ -21,9 +21,7 @@ export function openMigrator(database: string, observe: (text: string) => void =
   return db;
 }
 
-/**
- * Fills the tables of the baseline: one wiki with 100,000 pages, their texts and links, and jobs.
- */
+/** Fills the tables of the baseline with one wiki: 100,000 pages, their texts and links, and jobs. */
 export async function fillTables(db: OwnerDb): Promise<void> {
   await db.session(async (_, runScript) => {
     await runScript(`
@@ -50,7 +48,7 @@ export async function fillTables(db: OwnerDb): Promise<void> {
   });
 }
 
-/** Statements of the most frequent requests and jobs, with a page of the wiki as $1. */
+/** Statements of the most frequent requests and jobs. $1 is a page of the wiki. */
 const REQUESTS = [
   `select p.title, r.html, t.text from pages p join revisions r using (wiki_id, page_id, revision)
     join page_texts t using (wiki_id, page_id) where p.wiki_id = '${WIKI}' and p.page_id = $1`,
@@ -68,17 +66,17 @@ const REQUESTS = [
 ];
 
 interface Load {
-  /** Number of answers so far. */
   answered(): number;
   /**
-   * Stops the load. Returns the longest time in milliseconds that a request waited for a lock of the migrator. Errors:
+   * Stops the load. Returns the longest time in milliseconds that a request waited for a lock of the migrator. Throws
    * the first error of a request.
    */
   stop(): Promise<number>;
 }
 
 /**
- * Sends requests one after another on four connections with the rights of the service, and observes which of them wait.
+ * Sends requests on four connections with the rights of the service, in sequence on each, and observes which requests
+ * wait.
  */
 function startLoad(database: string, observer: OwnerDb): Load {
   const settings = `-c role=${SERVICE_ROLE} -c ibid.service=on -c ibid.wiki=${WIKI} -c ibid.workspaces=${WORKSPACE}`;
@@ -109,7 +107,7 @@ function startLoad(database: string, observer: OwnerDb): Load {
     }
   }
   const running = Promise.all([look(), ...[0, 1, 2, 3].map((n) => request(n * 1000))]);
-  // stop() throws it.
+  // stop() rethrows it.
   running.catch(() => undefined);
   return {
     answered: () => answered,
@@ -126,7 +124,7 @@ function startLoad(database: string, observer: OwnerDb): Load {
 }
 
 /**
- * Runs `work` under load, which starts before and stops after it. Returns the longest wait for the migrator in
+ * Runs `work` under load, which starts before it and stops after it. Returns the longest wait for the migrator in
  * milliseconds.
  */
 export async function underLoad(database: string, observer: OwnerDb, work: (load: Load) => Promise<void>) {
@@ -140,7 +138,7 @@ export async function underLoad(database: string, observer: OwnerDb, work: (load
     await work(load);
     await answers();
   } catch (error) {
-    // If a request was refused, its error matters more.
+    // If a request failed, throw that error instead.
     await load.stop();
     throw error;
   }

@@ -6,10 +6,10 @@ import { fillTables, openMigrator, underLoad } from './migration-load.ts';
 import { until } from './until.ts';
 import { makeEmptyDatabase, openOwner } from './world.ts';
 
-/** The baseline makes a new database. */
+/** The first migration after the baseline, which only runs on new databases. */
 const FIRST = '002';
 
-/** A request that waits longer than this for a migration is detected. */
+/** Longest wait of a request for a migration that passes, in milliseconds. */
 const NOTICED_MS = 1_000;
 
 const database = await makeEmptyDatabase();

@@ -4,7 +4,7 @@ import { listMigrations, migrate } from '../src/platform/db/migrate.ts';
 import { sql } from '../src/platform/db/sql.ts';
 import { makeDatabase, openOwner, openWorld } from './world.ts';
 
-/** The schema of a later release that only adds: to every table a column. */
+/** The schema of a later release that only adds: a column in every table. */
 const LATER = {
   name: '999_later.sql',
   text: `-- works with: any
@@ -15,7 +15,7 @@ const LATER = {
     end $$`,
 };
 
-test('this release starts and works on the schema of a later one that only adds', async () => {
+test('this release starts and works on the schema of a later release that only adds to it', async () => {
   const DATABASE_URL = await makeDatabase();
   const db = openOwner(DATABASE_URL);
   assert.deepEqual(await migrate(db, [...listMigrations(), LATER]), [LATER.name]);

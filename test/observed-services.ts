@@ -1,9 +1,9 @@
 import type { Services } from '../src/platform/http/services.ts';
 
-/** Checked before a request is accepted; it is no call to a service. */
+/** Checked before a request is accepted; it does not count as a call. */
 const PLAIN = new Set(['diskIsFull']);
 
-/** Wraps the services of an endpoint: reports each call by name (`blobs.parts.remove`) before it is made. */
+/** Wraps the services of an endpoint: reports the name of each call (`blobs.parts.remove`) before the call runs. */
 export function observedServices(services: Services, onCall: (name: string) => void): Services {
   return observed(services, '', onCall);
 }

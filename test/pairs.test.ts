@@ -6,10 +6,13 @@ import { openPairs, type PairResult, type Settle } from './pairs/run-pairs.ts';
 import { setStage } from './pairs/stage.ts';
 import { IMPORT_ACTS, mergeAll, PAGE_ACTS, SEARCH_ACTS, UPLOAD_ACTS } from './pairs/wiki-acts.ts';
 
-/** PAIRS=all: every pair of every group. PAIRS_ONLY: those whose "group: first | second" it matches. Else the listed ones. */
+/**
+ * PAIRS=all: every pair of every group. PAIRS_ONLY: pairs whose "group: first | second" it matches. Otherwise the
+ * listed pairs.
+ */
 const ONLY = process.env.PAIRS_ONLY ?? (process.env.PAIRS === 'all' ? '.' : undefined);
 
-/** Of these acts each runs before each; of the others those that met in a wrong way once. */
+/** `acts` run in every combination. `pairs` lists further pairs that once gave a wrong result. */
 const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[] }> = {
   pages: {
     acts: [
@@ -76,13 +79,13 @@ const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[]
   },
 };
 
-/** A job is held where it writes to these tables: the transactions of one are several. */
+/** Tables at whose writes a job is held: a job has several transactions. */
 const HELD_AT: Record<string, readonly (string | undefined)[]> = {
   ingest: [undefined, 'page_sources', 'uploads'],
   'run the import': ['import_pages', 'pages'],
 };
 
-/** What searches find is compared when all is merged. */
+/** Search results are compared after all pending postings are merged. */
 const SETTLES: Record<string, Settle> = { search: mergeAll };
 
 const stage = await setStage();
@@ -95,7 +98,7 @@ for (const [group, acts] of Object.entries({
   search: SEARCH_ACTS,
   people: PEOPLE_ACTS,
 })) {
-  test(`two writes that meet come to what one after the other comes to, or one is refused: ${group}`, async (t) => {
+  test(`concurrent writes end like the same writes in sequence, or one of them is refused: ${group}`, async (t) => {
     const results: PairResult[] = [];
     for (const [one, first] of Object.entries(acts)) {
       for (const [other, second] of Object.entries(acts)) {
@@ -120,13 +123,13 @@ for (const [group, acts] of Object.entries({
       [],
     );
     if (ONLY === undefined) assert.ok(counts.held > counts.pairs / 2, 'most of them are held before their commit');
-    // What is merged for searches waits for no one.
+    // Merging for the search waits for no other transaction.
     if (ONLY === undefined && group !== 'search')
       assert.ok(counts.waited > counts.pairs / 2, 'most of the others wait');
   });
 }
 
-test('an import into a wiki that has a page by now says so, and is not tried again', async () => {
+test('an import into a wiki that has got a page in the meantime says so, and is not retried', async () => {
   await pairs.reset();
   const { ids, owner } = stage;
   for (const name of ['create a page', 'run the import']) await IMPORT_ACTS[name]?.(stage);
@@ -135,7 +138,7 @@ test('an import into a wiki that has a page by now says so, and is not tried aga
 });
 
 function isWanted(group: string, one: string, other: string): boolean {
-  // One attempt of a job is not made twice.
+  // An attempt of a job never runs twice.
   if (one === other && one in HELD_AT) return false;
   const pair = `${one} | ${other}`;
   if (ONLY !== undefined) return new RegExp(ONLY).test(`${group}: ${pair}`);

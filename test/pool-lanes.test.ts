@@ -16,10 +16,10 @@ import { freePort } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, openWorld } from './world.ts';
 
-/** Those of the product, which these tests are about. */
+/** Use the budgets of production, because these tests check them. */
 Object.assign(BUDGETS_MS, { read: 10_000, write: 30_000 });
 
-/** No kind of work and no tenant takes all connections to the database. */
+/** No kind of work and no tenant can take all connections to the database. */
 const DATABASE_URL = await makeDatabase();
 const METRICS_PORT = String(await freePort());
 const hold: { render?: Promise<void>; receive?: Promise<void> } = {};
@@ -34,7 +34,7 @@ const world = await openWorld(
         if (page.markdown.length < LARGE) return services.renderPage(page, ...requester);
         calls.render += 1;
         await hold.render;
-        // How long rendering takes is what the tests decide.
+        // Render a trivial text instead: the tests control how long rendering takes.
         return services.renderPage({ ...page, markdown: 'x' }, ...requester);
       },
       blobs: {
@@ -50,7 +50,7 @@ const world = await openWorld(
 );
 const [attacker, victim] = await Promise.all([world.owner(), world.owner()]);
 
-/** The metrics of the connections, by name and lane. */
+/** Returns the metrics of the connections, by name and lane. */
 async function metrics(): Promise<Record<string, number>> {
   const text = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text();
   const lines = [...text.matchAll(/^(ibid_\S+?)\{(?:lane|workspace_id)="(\w+)"\} (\S+)$/gm)];
@@ -69,7 +69,7 @@ async function assertServed({ get, post, wiki_id }: Owner): Promise<void> {
   assert.equal(status, 201, JSON.stringify(body));
 }
 
-/** Locks rows until `release` is called. */
+/** Runs a statement that locks rows, and returns a function that releases them. */
 async function lock(statement: Sql): Promise<() => Promise<void>> {
   const locked = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ longTest(
     const writers = Array.from({ length: 200 }, () =>
       attacker.post(`/v1/wikis/${attacker.wiki_id}/pages`, { title: 'Slow', markdown }, keyed()),
     );
-    // The bodies of the others wait to be read: four megabytes of a tenant are worked on at a time.
+    // The bodies of the other writers are not read yet: a tenant may have four megabytes in progress at a time.
     await until(
       'as many are rendered as its share allows',
       () => calls.render,
@@ -111,7 +111,7 @@ longTest(
     assert.equal((await metrics())[READ_WAITS], before);
     const used = await metrics();
     assert.equal(used['ibid_database_connections_used writes'], 0, 'a page that is rendered holds no connection');
-    // What was rendered is now written; the other tenant reads meanwhile.
+    // Now the rendered pages are written, while the other tenant reads.
     opened.resolve();
     let reads = 0;
     let isOver = false;
@@ -122,7 +122,7 @@ longTest(
       assert.equal((await victim.get(`/v1/wikis/${victim.wiki_id}/pages?limit=1`)).status, 200);
       reads += 1;
     }
-    // On a slow machine some of the writers may have waited too long for those before them.
+    // On a slow machine, some writers may time out in the queue.
     assert.deepEqual(
       statusesOf(await written).filter((status) => status !== 503),
       [201],
@@ -132,7 +132,7 @@ longTest(
   },
 );
 
-test('writers that wait for one row take at most their share, and wait in turn without a connection', async (t) => {
+test('writers that wait for one row take at most their share of the connections; the others queue without one', async (t) => {
   const release = await lock(sql`select 1 from wikis where wiki_id = ${attacker.wiki_id} for update`);
   t.after(release);
   const writers = Array.from({ length: 100 }, () =>
@@ -147,7 +147,7 @@ test('writers that wait for one row take at most their share, and wait in turn w
   assert.deepEqual(statusesOf(await Promise.all(writers)), [201]);
 });
 
-test('a tenant whose queue is full is refused at once with 429 and Retry-After, and others are served', async (t) => {
+test('a tenant whose queue is full gets 429 with Retry-After at once, and others are served', async (t) => {
   const release = await lock(sql`select 1 from wikis where wiki_id = ${attacker.wiki_id} for update`);
   t.after(release);
   const writers = Array.from({ length: 300 }, () =>
@@ -175,7 +175,7 @@ test('slow reads of one tenant leave connections to the reads of others', async 
   assert.deepEqual(statusesOf(await Promise.all(slow)), [404]);
 });
 
-test('what waits for a connection leaves when its client does', async (t) => {
+test('a request leaves the queue for a connection when its client disconnects', async (t) => {
   const release = await lock(sql`lock table attachments in access exclusive mode`);
   t.after(release);
   const leaving = new AbortController();
@@ -213,7 +213,7 @@ test('uploads to a store that hangs hold no connection', async (t) => {
   assert.deepEqual(statusesOf(await Promise.all(uploads)), [201]);
 });
 
-test('a statement that takes too long is ended with an error of its own', async () => {
+test('a statement that takes too long is cancelled, with an error of its own', async () => {
   const release = await lock(sql`lock table attachments in access exclusive mode`);
   const waiting = victim.get(`/v1/wikis/${victim.wiki_id}/pages/x/attachments`);
   await until('it is ended', async () => {
@@ -252,7 +252,7 @@ test('a statement has no more time than the rest of its request', async () => {
   await assert.rejects(within(-1).write(sql`select pg_sleep(10)`), { code: '57014' });
 });
 
-test('a request that is answered too late for its budget is told so, whatever it waits for', async (t) => {
+test('a request that exceeds its time budget gets an error that says so, whatever it waits for', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const budget = openBudget(response, BUDGETS_MS.read);

@@ -23,18 +23,18 @@ const { connection } = postgres;
 const direct = addressOf(connection);
 const at = (user: string, port: number) => `postgres://${user}@127.0.0.1:${port}/${connection.database}`;
 const db = openOwner(addressOf({ ...connection, user: SUPERUSER }));
-// The service may log in by itself, and what asks at the socket is who it says.
+// The service's role may log in, and the socket trusts the user name of the client.
 await writeFile(join(folder, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
 await db.query(sql`select pg_reload_conf()`);
 
-/** What `ibid doctor` prints. */
+/** Returns the output of `ibid doctor`. */
 async function doctor(env: Record<string, string>): Promise<string> {
   const lines: string[] = [];
   await runDoctor({ DATA_DIR: join(folder, 'files'), ...env }, [], (line) => lines.push(line));
   return lines.join('\n');
 }
 
-test('behind a pooler that drops start options the service refuses to start instead of working without row-level security', async () => {
+test('the service refuses to start through a pooler that drops start options, rather than run without row-level security', async () => {
   const port = await openForgetfulPooler(connection);
   await assert.rejects(openWorld({ DATABASE_URL: at(connection.user, port), ROLE: 'web' }), {
     name: 'StartError',
@@ -46,14 +46,14 @@ test('behind a pooler that drops start options the service refuses to start inst
   );
 });
 
-test('a login of its own brings its settings to the service, whatever a pooler drops, and without them it refuses', async (t) => {
+test('a login of its own gives the service its settings through any pooler, and without the settings it refuses to start', async (t) => {
   await db.query(raw('alter role ibid_service login'));
   const port = await openForgetfulPooler(connection);
   const env = { DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port), ROLE: 'web' };
   const wanted = /run "(alter role ibid_service set plan_cache_mode = 'force_generic_plan'; alter role [^"]+)"/;
   await assert.rejects(openWorld(env), ({ name, message }: Error) => name === 'StartError' && wanted.test(message));
 
-  // An owner with the right to do so sets them.
+  // An owner with the right to alter the role sets them.
   await db.query(raw(`alter role ${connection.user} createrole`));
   await db.query(raw(`grant ibid_service to ${connection.user} with admin option`));
   const world = await openWorld(env);
@@ -71,12 +71,12 @@ test('a login of its own brings its settings to the service, whatever a pooler d
   });
 });
 
-test('the roles that the document about installing makes are enough, and none is a superuser', async () => {
+test('the roles in the installation document are sufficient, and neither is a superuser', async () => {
   const document = await readFile(new URL('docs/operations/install.md', PACKAGE), 'utf8');
   const statements = (/```sql\n([\s\S]*?)```/.exec(document)?.[1] ?? '')
     .split(';')
     .map((statement) => statement.trim());
-  // This server has a database of that name already, and with it the role of the service.
+  // The server already has a database of that name, and therefore the service's role.
   for (const statement of statements.filter((each) => each !== '' && !each.startsWith('create role ibid_service')))
     await db.query(raw(statement.replaceAll(/\bibid\b/g, 'wiki')));
   const DATABASE_URL = addressOf({ ...connection, user: 'wiki', database: 'wiki' });

@@ -13,8 +13,8 @@ import { until } from './until.ts';
 type Connection = Postgres['connection'];
 
 /**
- * A pooler that drops start options without a word, as PgBouncer does with `ignore_startup_parameters = options`, in front
- * of a PostgreSQL. Answers its port; it is stopped after the tests of the file.
+ * Starts a pooler that silently drops start options, as PgBouncer does with `ignore_startup_parameters = options`, in
+ * front of a PostgreSQL. Returns its port. It is stopped after the tests of the file.
  */
 export async function openForgetfulPooler({ host, port }: Connection): Promise<number> {
   const open = new Set<Socket>();
@@ -40,7 +40,10 @@ export async function openForgetfulPooler({ host, port }: Connection): Promise<n
   return (server.address() as { port: number }).port;
 }
 
-/** A StartupMessage: its length, the version of the protocol, then names and values, each with a NUL behind it. */
+/**
+ * Removes the options from a StartupMessage: its length, the protocol version, then names and values, each ending in
+ * NUL.
+ */
 function withoutOptions(startup: Buffer): Buffer {
   const words = startup.toString('utf8', 8, startup.readInt32BE(0) - 2).split('\0');
   const kept = words.filter((_, i) => words[i - (i % 2)] !== 'options');
@@ -52,13 +55,16 @@ function withoutOptions(startup: Buffer): Buffer {
 
 const PLACES = ['/usr/sbin/pgbouncer', new URL('../shared/tools/pgbouncer/pgbouncer', PACKAGE).pathname];
 
-/** The programs of PgBouncer on this machine that keep prepared statements apart (1.21 or later); Debian's is older. */
+/**
+ * Installed PgBouncer programs that support prepared statements in transaction mode (1.21 or later); Debian\'s is
+ * older.
+ */
 export const PGBOUNCER = PLACES.filter(existsSync).filter((place) => {
   const [, minor = '0'] = /PgBouncer 1\.(\d+)/.exec(execFileSync(place, ['--version'], { encoding: 'utf8' })) ?? [];
   return Number(minor) >= 21;
 });
 
-/** Starts it in transaction mode in front of a PostgreSQL, for logins of `ibid_service`, and answers its port. */
+/** Starts PgBouncer in transaction mode in front of a PostgreSQL, for logins of `ibid_service`. Returns its port. */
 export async function startPgBouncer(
   program: string,
   { host, port }: Connection,
@@ -82,7 +88,7 @@ default_pool_size = 4
 max_prepared_statements = ${maxPreparedStatements}
 `,
   );
-  // It does not run as root, and the socket can only be reached by its owner.
+  // PgBouncer refuses to run as root, and only the socket's owner can reach the socket.
   const { uid, gid } = statSync(join(host, `.s.PGSQL.${port}`));
   await Promise.all([chmod(folder, 0o755), ...(process.getuid?.() === 0 ? [chown(folder, uid, gid)] : [])]);
   const server = spawn(program, [settings], {

@@ -21,17 +21,16 @@ export interface PostgresServer {
   port: number;
   /** Its database as the superuser. */
   admin: ReturnType<typeof openOwner>;
-  /** Sends a signal to it and to all of its processes. */
   signal(name: NodeJS.Signals): Promise<void>;
-  /** Ends it as a power cut does. */
+  /** Ends it like a power failure. */
   kill(): Promise<void>;
-  /** Starts it after that. `settings`: as name=value, for this run. */
+  /** Starts it after a kill. `settings`: name=value, for this run. */
   startAgain(...settings: string[]): Promise<void>;
 }
 
 /**
- * A primary and a standby that has every commit before it is acknowledged, on a database without a table. Both end with the
- * tests of the file. `user`: the owner of the database.
+ * Starts a primary and a synchronous standby, which has each commit before it is acknowledged. The database has no
+ * tables. Both servers end with the tests of the file. `user`: the owner of the database.
  */
 export async function startPostgresPair(): Promise<{
   primary: PostgresServer;
@@ -110,7 +109,7 @@ export async function startPostgresPair(): Promise<{
   return { primary, standby, user, database };
 }
 
-/** The children of a stopped postmaster would go on. */
+/** Signals the children too: they would survive a stopped postmaster. */
 async function signalAll(child: ChildProcess, name: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');

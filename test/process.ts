@@ -23,10 +23,9 @@ interface Ended {
 /** The service as operators run it: `node dist/main.mjs` with options in its environment. */
 export interface ServiceProcess {
   pid: number;
-  /** Its output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves when it prints that it is ready; rejects with its output if it ends instead. */
+  /** Resolves when the process prints that it is ready; rejects with its output if it ends first. */
   ready: Promise<void>;
   ended: Promise<Ended>;
   isOver(): boolean;
@@ -34,15 +33,15 @@ export interface ServiceProcess {
 }
 
 export interface SpawnOptions {
-  /** Another user to run as; needs root. */
+  /** Runs it as another user; needs root. */
   uid?: number;
   /** A file that receives its standard output. */
   log?: string;
 }
 
 /**
- * Starts the service with these options and none of the environment's own. It is killed after the tests if it still
- * runs.
+ * Starts the service with these options, without inheriting options from the environment. It is killed after the tests
+ * if it still runs.
  */
 export function spawnService(env: Record<string, string>, options: SpawnOptions = {}): ServiceProcess {
   const child = spawn(process.execPath, [MAIN], {
@@ -77,7 +76,7 @@ export function spawnService(env: Record<string, string>, options: SpawnOptions 
     child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
     ended.then((end) => reject(new Error(`the service ended (${JSON.stringify(end)}):\n${stdout}\n${stderr}`)), reject);
   });
-  // Callers that wait for it get the error; for a start that is expected to fail they wait for `ended`.
+  // Prevents an unhandled rejection: a test that expects the start to fail awaits only `ended`.
   ready.catch(() => undefined);
   cleanUp(async () => {
     if (!over) child.kill('SIGKILL');
@@ -94,7 +93,7 @@ export function spawnService(env: Record<string, string>, options: SpawnOptions 
   };
 }
 
-/** A temporary folder of this test file; after its tests any PostgreSQL in it is stopped and the folder removed. */
+/** Makes a temporary folder. After the tests of the file, any PostgreSQL in it is stopped and the folder is removed. */
 export async function makeFolder(mode = 0o755): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-process-'));
   await chmod(folder, mode);
@@ -110,21 +109,20 @@ export async function makeFolder(mode = 0o755): Promise<string> {
   return folder;
 }
 
-/** The postmasters of clusters below a folder, found by their command lines. */
+/** Returns the pids of postmasters whose cluster is below a folder, found by their command lines. */
 export async function postgresIn(folder: string): Promise<number[]> {
   return (await commandLines())
     .filter(([, line]) => /^\S*\/postgres /.test(line) && line.includes(` -D ${folder}/`))
     .map(([pid]) => pid);
 }
 
-/** A service with its own PostgreSQL that can be restarted with the same port and the same folder. */
+/** Returns a service with its own PostgreSQL that can be restarted with the same port and the same folder. */
 export async function openRestartableService() {
   const dataDir = join(await makeFolder(), 'data');
   const port = await freePort();
   return {
     dataDir,
     address: `http://127.0.0.1:${port}`,
-    /** Starts it and waits until it is ready. */
     async start(): Promise<ServiceProcess> {
       const service = spawnService({ PORT: String(port), DATA_DIR: dataDir });
       await service.ready;
@@ -134,8 +132,8 @@ export async function openRestartableService() {
 }
 
 /**
- * A service whose processes are started one by one, each with its role, on an external database of its own; and clients of the
- * one that answers requests.
+ * Returns a service whose processes are started one by one, each with its role, on an external database; and clients of
+ * its web process.
  */
 export async function openRoles(env: Record<string, string> = {}) {
   const [database, port, DATA_DIR] = await Promise.all([makeDatabase(), freePort(), makeFolder()]);
@@ -145,7 +143,6 @@ export async function openRoles(env: Record<string, string> = {}) {
     port,
     dataDir: DATA_DIR,
     world,
-    /** Starts a process and waits until it is ready. */
     async start(ROLE: 'all' | 'web' | 'worker'): Promise<ServiceProcess> {
       const place = { PORT: String(port), DATA_DIR, DATABASE_URL: database };
       const service = spawnService({ ...place, LOG_LEVEL: 'error', ROLE, ...env });
@@ -155,7 +152,7 @@ export async function openRoles(env: Record<string, string> = {}) {
   };
 }
 
-/** A service that only answers requests, on an external database of its own, and clients of it. */
+/** Starts a service that only answers requests, on an external database, and returns clients of it. */
 export async function startWebService(
   env: Record<string, string> = {},
 ): Promise<{ port: number; service: ServiceProcess; world: World }> {
@@ -163,7 +160,7 @@ export async function startWebService(
   return { port, service: await start('web'), world };
 }
 
-/** A port that was just free, below those that the system gives to outgoing connections. */
+/** Returns a free port, from below the range that the system assigns to outgoing connections. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);
@@ -179,8 +176,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Clients of a service process, and access to its database. `connection`: where the database is, or the `dataDir` of a
- * service with its own PostgreSQL.
+ * Returns clients of a service process, and access to its database. `connection`: the URL of the database, or the
+ * `dataDir` of a service with its own PostgreSQL.
  */
 export function worldOfProcess(address: string, connection: string | { dataDir: string }): World & Disposable {
   const db = openDb({

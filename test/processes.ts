@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** The processes of this machine: the pid of each, and its command line with a space behind each argument. */
+/** Returns the processes of this machine: the pid and the command line, each argument followed by a space. */
 export function commandLines(): Promise<[pid: number, line: string][]> {
   return process.platform === 'linux' ? commandLinesOfLinux() : commandLinesOfPs();
 }
@@ -23,14 +23,14 @@ async function commandLinesOfPs(): Promise<[number, string][]> {
   return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, line]) => [Number(pid), `${line} `]);
 }
 
-/** The parent of each process of this machine that has not ended. */
+/** Returns the parent of each running process of this machine. */
 export async function parentPids(): Promise<Map<number, number>> {
   const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,stat=']);
   const rows = stdout.matchAll(/^ *(\d+) +(\d+) +([^Z].*)$/gm);
   return new Map(Array.from(rows, ([, pid, parent]) => [Number(pid), Number(parent)]));
 }
 
-/** Sends a signal to a process that may have ended since it was listed. */
+/** Sends a signal to a process. Ignores that it may have ended since it was listed. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

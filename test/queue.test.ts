@@ -7,13 +7,13 @@ import { makeDatabase, openWorld } from './world.ts';
 const DATABASE_URL = await makeDatabase();
 const world = await openWorld({ DATABASE_URL, DATABASE_CONNECTIONS: '10' });
 
-/** How many of ten connections the writes of one workspace have at once. */
+/** Connections, of ten, that the writes of one workspace may use at once. */
 const SHARE = 4;
 
 /** Longer than the timeout for connecting to the database. */
 const HELD_SECONDS = 6;
 
-test('a hundred callers of a workspace queue for its share of the connections, even while those are blocked by its lock', async () => {
+test("a hundred callers queue for the workspace's share of the connections, even while its lock blocks that share", async () => {
   const owner = await world.owner();
   const { workspace_id } = owner;
   const invite = `/v1/workspaces/${workspace_id}/members/invite`;

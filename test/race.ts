@@ -5,35 +5,34 @@ import { randomNumbers } from './random-numbers.ts';
 import type { Answer, Client } from './world.ts';
 
 /**
- * RACE_ROUNDS: rounds of each race and number of callers; unset: a few. RACE_SEED repeats which process gets which
- * call.
+ * RACE_ROUNDS: number of rounds of each race; a few by default. RACE_CALLERS: numbers of callers. RACE_SEED repeats the
+ * assignment of calls to processes.
  */
 const ROUNDS = Number(process.env.RACE_ROUNDS || 0);
 const SEED = Number(process.env.RACE_SEED || Date.now() % 1_000_000);
 const CALLERS = (process.env.RACE_CALLERS || extent('2,20,100', '2,20')).split(',').map(Number);
 
-/** Rounds by number of callers, where RACE_ROUNDS is unset. */
+/** Rounds by number of callers, if RACE_ROUNDS is unset. */
 const DEFAULT_ROUNDS: Record<number, number> = extent<Record<number, number>>({ 2: 4, 20: 4, 100: 1 }, { 2: 1, 20: 1 });
 
 /** One round: a new object or user that all callers compete for. */
 interface Round {
   call(i: number, at: (client: Client) => Client): Promise<Answer>;
-  /** The number of winners; by default of answers below 300. */
+  /** Number of winners; by default the answers below 300. */
   winners?(answers: Answer[]): number;
-  /** The expected number of winners; by default one. */
+  /** Expected number of winners; by default one. */
   expectedWinners?: number;
-  /** The allowed answers of losers, as status and code. Any other is a violation. */
+  /** Allowed answers of losers, as status and code. Any other answer is a violation. */
   allowedErrors: readonly string[];
-  /** Asserts the state of the data afterwards. */
   check?(answers: Answer[]): void | Promise<void>;
 }
 
 export interface Race {
   name: string;
   prepare(callers: number, round: number): Promise<Round>;
-  /** The numbers of callers of races that are expensive, or not about one winner. */
+  /** Numbers of callers, for races that are expensive or have several winners. */
   only?: number[];
-  /** Runs only one in this many rounds. */
+  /** Divides the number of rounds. */
   oneOf?: number;
 }
 
@@ -47,7 +46,7 @@ interface Line {
   statuses: string;
 }
 
-/** Defines a test for each race and number of callers, and one that prints the table. */
+/** Defines a test for each race and number of callers, and a last test that prints the table. */
 export function testRaces(races: readonly Race[], processesOf: (client: Client) => Client[]): void {
   const lines: Line[] = [];
   for (const race of races) {
@@ -59,7 +58,7 @@ export function testRaces(races: readonly Race[], processesOf: (client: Client) 
       });
     }
   }
-  test('the table of the races', (t) => {
+  test('the races print their table', (t) => {
     printTable(t, lines);
     assert.equal(
       lines.reduce((sum, { violations }) => sum + violations, 0),
@@ -77,7 +76,7 @@ async function runRace(race: Race, callers: number, processesOf: (client: Client
   for (let number = 0; number < rounds; number += 1) {
     const where = `round ${number}`;
     const round = await race.prepare(callers, number);
-    // Both processes are called; the order and the assignment of callers are random.
+    // Calls both processes; the order and the assignment of callers are random.
     const turns = Array.from({ length: callers }, (_, i) => ({ i, turn: random() })).sort((a, b) => a.turn - b.turn);
     const answers = await Promise.all(
       turns.map(({ i }, place) => round.call(i, (client) => processesOf(client)[place % 2] as Client)),

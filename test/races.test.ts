@@ -51,7 +51,7 @@ function membersOfRole(workspace_id: string, role: RoleSlug, count: number) {
   return Promise.all(Array.from({ length: count }, () => world.member(workspace_id, role)));
 }
 
-/** A new user with a pending invitation whose mail was lost: the secret of the link. */
+/** Returns a new user with a pending invitation whose mail was lost, and the secret of its link. */
 async function invited({
   workspace_id,
   user_id,
@@ -127,7 +127,7 @@ const invitationRaces: Race[] = [
       const owner = await ownerWithSeats(2);
       const { person, token, invitation_id } = await invited(owner);
       return {
-        // By the link and without it.
+        // Half of the callers use the link.
         call: (i, at) =>
           i % 2 === 0
             ? at(person).post('/v1/invitations/accept', { token })
@@ -156,7 +156,7 @@ const ownerRaces: Race[] = [
           callers.set(answer, i % 2);
           return answer;
         },
-        // The first caller may repeat the request; of the two, one has won.
+        // The first caller may succeed repeatedly, but never both callers.
         winners: (answers) => distinct(succeeded(answers).map((answer) => callers.get(answer))),
         allowedErrors: ['403 forbidden', '409 last_owner'],
         check: async () => assert.equal(await ownersOf(workspace_id), 1),
@@ -450,7 +450,7 @@ const sessionRaces: Race[] = [
 
 testRaces([...invitationRaces, ...ownerRaces, ...firstCallRaces, ...creationRaces, ...sessionRaces], atBoth);
 
-test('after all of these races every workspace counts as many active members as it has', async () => {
+test('after all races, the member count of every workspace equals its active members', async () => {
   const wrong = await query(sql`
     select w.workspace_id, w.active_members, m.active from workspaces w
     cross join lateral (

@@ -12,7 +12,7 @@ import { sampleOf, scrape } from './scrape.ts';
 import { until } from './until.ts';
 import { type Client, openWorld } from './world.ts';
 
-/** REPLICA_TRIALS: how often something is written and read at once. */
+/** REPLICA_TRIALS: number of writes that are read back at once. */
 const TRIALS = Number(process.env.REPLICA_TRIALS || 100);
 const WRITERS = 4;
 
@@ -28,7 +28,7 @@ const owner = await world.owner();
 const pages = `/v1/wikis/${owner.wiki_id}/pages`;
 const { body: page } = await owner.post(pages, { title: 'First', markdown: 'x' });
 
-/** What `ibid doctor` says about the replica. */
+/** Returns the findings of `ibid doctor` about the replica. */
 async function examined(): Promise<string[]> {
   const lines: string[] = [];
   const env = { DATABASE_URL: addressAt(primary), DATABASE_REPLICA_URLS: addressAt(standby), DATA_DIR: folder };
@@ -56,7 +56,7 @@ async function replica(): Promise<Record<'up' | 'lag_bytes' | 'reads_total' | 'f
 
 const untilUp = () => until('the replica is used', async () => (await replica()).up === 1);
 
-test('a replica answers the reads of every endpoint that reads, as the primary does', async () => {
+test('a replica answers the reads of every reading endpoint like the primary', async () => {
   await untilUp();
   const ids: Record<string, string> = {
     ...{ workspace_id: owner.workspace_id, organization_id: owner.workspace_id, wiki_id: owner.wiki_id },
@@ -153,13 +153,13 @@ longTest(
   },
 );
 
-test('a replica that was promoted by itself answers no read', async () => {
+test('a replica that was promoted on its own answers no read', async () => {
   await standby.admin.query(sql`select pg_promote()`);
   await primary.admin.session(async (_query, run) => {
     await run(`alter system set synchronous_standby_names = ''`);
     await run('select pg_reload_conf()');
   });
-  // It writes on, so that its log is longer than the primary's.
+  // Write to it, so that its log is longer than the primary's.
   await standby.admin.session((_query, run) =>
     run('create table of_its_own as select generate_series(1, 100000) as i'),
   );
@@ -170,7 +170,7 @@ test('a replica that was promoted by itself answers no read', async () => {
   assert.equal(await titleFor(owner), 'Fifth');
 });
 
-test('callers share a question to the primary, and none gets an answer that was begun before it called', async () => {
+test('callers share a query to the primary, unless the query started before their call', async () => {
   const answers: ((value: number) => void)[] = [];
   const current = shareCalls(() => new Promise<number>((resolve) => answers.push(resolve)));
   const first = current();

@@ -1,4 +1,4 @@
-/** Preloaded into a process, it moves what `Date` says by TEST_CLOCK_SHIFT_MS. */
+/** Preloaded into a process, shifts the time of `Date` by TEST_CLOCK_SHIFT_MS. */
 const shift = Number(process.env.TEST_CLOCK_SHIFT_MS);
 const now = Date.now.bind(Date);
 globalThis.Date = new Proxy(Date, {

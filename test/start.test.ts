@@ -30,7 +30,7 @@ async function refusal(env: Record<string, string>, folder: string, options: Spa
   return message;
 }
 
-test('invalid options are all named in one message, without the password in them', async () => {
+test('one message names all invalid options, without the password in them', async () => {
   const folder = await makeFolder();
   const message = await refusal(
     {
@@ -64,7 +64,7 @@ longTest('a missing or invalid file of plans is named before anything is started
   assert.match(await refusal({ DATA_DIR: join(folder, 'data'), PLANS_FILE: file }, folder), /plans\.json/);
 });
 
-test('an issuer that cannot be trusted is named before anything is started', async () => {
+test('an untrustworthy issuer is reported before anything is started', async () => {
   const folder = await makeFolder();
   const env = { DATA_DIR: join(folder, 'data'), OIDC_ISSUER: 'http://id.example.org', OIDC_AUDIENCE: 'wiki' };
   assert.match(await refusal(env, folder), /OIDC_ISSUER .*beginning with https/);
@@ -106,7 +106,7 @@ longTest('a DATA_DIR that is a file or not writable is named, with its own datab
   if (!isRoot) await chmod(closed, 0o555);
   const uid = isRoot ? { uid: 65_534 } : {};
   for (const database of [undefined, await makeDatabase()].map((url) => (url ? { DATABASE_URL: url } : undefined))) {
-    // As root: the database of the run refuses other users, and DATA_DIR is checked before it.
+    // As root: the run's database refuses other users, but DATA_DIR is checked before the connection.
     assert.match(await refusal({ DATA_DIR: file, ...database }, folder), new RegExp(`DATA_DIR ${file} .*set DATA_DIR`));
     const message = await refusal({ DATA_DIR: join(closed, 'data'), ...database }, folder, uid);
     assert.match(message, new RegExp(`DATA_DIR ${closed}/data .*set DATA_DIR`));
@@ -132,7 +132,7 @@ test('a database that is unreachable, missing or refuses the user is reported as
   assert.ok(!refused.includes('secret'), refused);
 });
 
-test('a database that a newer Ibid has migrated is left unchanged', async () => {
+test('a database migrated by a newer release is left unchanged', async () => {
   const folder = await makeFolder();
   const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL: await makeDatabase() };
   const service = spawnService({ PORT: '0', ...env });
@@ -144,7 +144,7 @@ test('a database that a newer Ibid has migrated is left unchanged', async () => 
   assert.match(await refusal(env, folder), /newer Ibid \(it has 999_tomorrow\.sql\): start that version/);
 });
 
-test('a stop leaves nothing running and puts the running job back, and the next start finishes it', async (t) => {
+test('a stop leaves no process and requeues the running job, and the next start finishes it', async (t) => {
   const folder = await makeFolder();
   const dataDir = join(folder, 'data');
   const port = await freePort();
@@ -160,7 +160,7 @@ test('a stop leaves nothing running and puts the running job back, and the next 
   const world = worldOfProcess(address, { dataDir });
   const owner = await world.owner();
   const form = new FormData();
-  // Work of some seconds, so that it is not done before its beginning was seen and the stop has come.
+  // Work for some seconds, so that the job still runs when the stop arrives.
   const files = 300;
   for (let i = 0; i < files; i += 1)
     form.append('files', new Blob([`# Page ${i}\n\n${'Words. '.repeat(1_000)}\n`]), `${i}.md`);
@@ -170,7 +170,7 @@ test('a stop leaves nothing running and puts the running job back, and the next 
   const job = async () => (await owner.get(jobs)).body[0];
   await until('the job has begun', job, ({ progress }) => progress > 0);
   await world.db.close();
-  // A connection that never sends a request must not delay the stop until it is no longer orderly.
+  // A connection that never sends a request must not delay the stop beyond its timeout.
   const silent = connect(port, '127.0.0.1').on('error', () => undefined);
   await once(silent, 'connect');
   first.service.kill('SIGTERM');
@@ -189,7 +189,7 @@ test('a stop leaves nothing running and puts the running job back, and the next 
   assert.deepEqual(await second.service.ended, { code: 0, signal: null });
   assert.deepEqual(await postgresIn(folder), []);
 
-  // The database of a service that does not run is looked at too.
+  // The doctor also checks the database of a stopped service.
   const lines: string[] = [];
   await runDoctor({ DATA_DIR: dataDir, PORT: String(port) }, [], (line) => lines.push(line));
   for (const found of [
@@ -217,7 +217,7 @@ longTest('a stop in the middle of a start leaves nothing running', async () => {
   assert.deepEqual(await postgresIn(folder), []);
 });
 
-/** A server that refuses every connection as PostgreSQL does. */
+/** Starts a server that refuses every connection as PostgreSQL does, and returns its port. */
 async function refusing(code: string, message: string): Promise<number> {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
   const head = Buffer.alloc(5, 'E');
@@ -225,7 +225,6 @@ async function refusing(code: string, message: string): Promise<number> {
   return listen(createServer((socket) => socket.once('data', () => socket.end(Buffer.concat([head, fields])))));
 }
 
-/** Listens on a free port and returns it. */
 async function listen(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   cleanUp(() => void server.close());
@@ -249,7 +248,7 @@ test('a signal to npm start stops the service: its port is free and no process i
       NODE_ENV: 'production',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A group of its own, so that what outlives npm can be ended.
+    // A process group of its own, so that processes that outlive npm can be killed.
     detached: true,
   });
   cleanUp(() => npm.pid && signal(-npm.pid, 'SIGKILL'));
@@ -271,14 +270,13 @@ test('a signal to npm start stops the service: its port is free and no process i
   await listen(createServer(), port);
 });
 
-/** The processes of a process group. */
 async function inGroup(group: number | undefined): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,pgid=,stat=']);
   const rows = [...stdout.matchAll(/^ *(\d+) +(\d+) +[^Z]/gm)];
   return rows.filter(([, , of]) => Number(of) === group).map(([, pid]) => Number(pid));
 }
 
-test('a Node.js that is too old says what to install, in one line; ibid runs with the one among the packages', async () => {
+test('an outdated Node.js gets one line with the version to install, and ibid runs with the Node.js among the packages', async () => {
   const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.12.0'}})`;
   const { scripts } = JSON.parse(await readFile(new URL('package.json', PACKAGE), 'utf8'));
   const run = (command: string) =>

@@ -8,7 +8,7 @@ import { startWebService } from './process.ts';
 
 const WRITES = 200;
 
-test('a stop with 200 writes in progress answers all of them, closes their connections, and is orderly', async (t) => {
+test('a stop with 200 writes in progress answers all of them, closes their connections, and exits with 0', async (t) => {
   const { port, service, world } = await startWebService();
   const owner = await world.owner();
   const agent = new Agent({ keepAlive: true, maxSockets: WRITES });
@@ -42,7 +42,7 @@ test('a stop with 200 writes in progress answers all of them, closes their conne
   );
   assert.deepEqual(ended, { code: 0, signal: null });
   for (const { status, retryAfter } of all) {
-    // What has to wait for longer than a second is told to try again, at another process.
+    // A request that has to wait for longer than a second gets Retry-After, to be retried at another process.
     if (status !== 201) assert.deepEqual([status, retryAfter !== undefined], [503, true]);
   }
   assert.ok(late.length > 0, 'writes were in progress');
@@ -51,7 +51,7 @@ test('a stop with 200 writes in progress answers all of them, closes their conne
   assert.equal(row?.count, all.filter(({ status }) => status === 201).length + 1, 'what was acknowledged is there');
 });
 
-/** Requests of every kind that may have to wait, by path below /v1 and body. */
+/** Returns requests of every kind that may have to wait, by path below /v1 and body. */
 function waitingRequests(wiki_id: string, n: number): [string, string, object | undefined][] {
   const markdown = `# Page ${n}\n\n${'Some *words* with [a link](https://example.com) and `code`. '.repeat(250)}`;
   const wiki = `/v1/wikis/${wiki_id}`;
@@ -65,7 +65,7 @@ function waitingRequests(wiki_id: string, n: number): [string, string, object | 
 }
 
 for (const renderers of ['cold', 'busy']) {
-  test(`a stop answers every request that waits, with 503 and Retry-After where it was not done, while renderers are ${renderers}`, async (t) => {
+  test(`a stop answers every waiting request, with 503 and Retry-After if it was not done, while renderers are ${renderers}`, async (t) => {
     const { port, service, world } = await startWebService();
     const owner = await world.owner();
     const agent = new Agent({ keepAlive: true, maxSockets: 500 });

@@ -9,11 +9,11 @@ import { startS3Server } from './s3-server.ts';
 const s3 = await startS3Server();
 cleanUp(() => s3.stop());
 
-/** The tests that use the file store; and those of them that are only about files in a folder. */
+/** Tests that use the file store; and a pattern of their tests that concern only files in a folder. */
 const FILES = ['sources/uploads/uploads', 'sources/uploads/resumable', 'wiki/attachments/attachments'];
 const FOLDER_TESTS = 'that the store has lost|^parts of a folder';
 
-test('what is promised of uploads and attachments holds where files are in a bucket too', async () => {
+test('the tests of uploads and attachments pass with files in a bucket', async () => {
   const files = FILES.map((name) => new URL(`src/${name}.test.ts`, PACKAGE).pathname);
   const args = [
     '--test',
@@ -26,7 +26,7 @@ test('what is promised of uploads and attachments holds where files are in a buc
   const run = promisify(execFile)(process.execPath, args, {
     env: { ...env, IBID_TEST_STORAGE_URL: s3.url },
     maxBuffer: 2 ** 26,
-    // Many times what they take: a file that hangs ends with what it wrote, and is run again.
+    // Many times the usual duration: a hanging file ends with its output, and can be run again.
     timeout: 5 * 60_000,
   });
   const { stdout } = await run.catch((error: { stdout: string; stderr: string }) =>

@@ -6,7 +6,10 @@ import { openDb } from '../src/platform/db/db.ts';
 import { sql } from '../src/platform/db/sql.ts';
 import { until } from './until.ts';
 
-/** Finishes the segment of WAL that a service's own PostgreSQL writes, and waits until none waits to be stored in the folder `backups`. */
+/**
+ * Finishes the current WAL segment of a service's own PostgreSQL, and waits until every finished segment is stored in
+ * the folder `backups`.
+ */
 export async function untilWalIsStored(dataDir: string, backups: string): Promise<void> {
   const db = openDb({ connection: { ...runningPostgres(dataDir), user: SUPERUSER }, connections: 1 });
   const finish = () => db.query<{ name: string }>(sql`select pg_walfile_name(pg_switch_wal()) as name`);

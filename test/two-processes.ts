@@ -7,11 +7,11 @@ export interface TwoProcesses {
   world: World;
   other: World;
   processes: ServiceProcess[];
-  /** The same caller at each of the processes. */
+  /** Returns the same caller at each of the processes. */
   atBoth(client: Client): [Client, Client];
 }
 
-/** Starts them with a log of warnings only; they are stopped after the tests of the file. */
+/** Starts two processes that log only errors; they are stopped after the tests of the file. */
 export async function startTwoProcesses(env: Record<string, string> = {}): Promise<TwoProcesses> {
   const database = await makeDatabase();
   const folder = await makeFolder();

@@ -29,7 +29,6 @@ const world = worldOfProcess(`http://127.0.0.1:${env.PORT}`, DATABASE_URL);
 cleanUp(() => world.db.close());
 const owner = await world.owner();
 
-/** The processes that a service has started for jobs. */
 const workersOf = (pid: number) => childrenOf(pid, '--worker-process');
 
 function childrenOf(pid: number, part: string): number[] {
@@ -39,7 +38,7 @@ function childrenOf(pid: number, part: string): number[] {
     .map(Number);
 }
 
-/** Whether it is a child of the process, with this in its command line. */
+/** Returns whether a process is a child of `parent` and has `part` in its command line. */
 function isChildOf(pid: number, parent: number, part: string): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -51,7 +50,7 @@ function isChildOf(pid: number, parent: number, part: string): boolean {
   }
 }
 
-/** Asserts the priority of each thread, which Linux has by thread. */
+/** Asserts the priority of each thread: on Linux, each thread has its own. */
 function assertNice(pid: number, nice: number): void {
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     assert.equal(getPriority(Number(thread)), Math.min(getPriority() + nice, 19), `of thread ${thread}`);
@@ -87,7 +86,7 @@ async function startLongUpload(to: Owner): Promise<{ upload_id: string; worker: 
 
 const only = { skip: skipUnless(isLinux, 'Run these tests on Linux: they find processes in /proc.') };
 
-test('requests and what is done in the background start no process for jobs', only, async () => {
+test('requests and background jobs without files start no worker process', only, async () => {
   const { wiki_id, workspace_id } = owner;
   const made = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Quiet', markdown: 'Some heather.\n' });
   assert.equal(made.status, 201);
@@ -105,7 +104,7 @@ test('requests and what is done in the background start no process for jobs', on
   assert.deepEqual(workersOf(service.pid), []);
 });
 
-test('an upload is done by a process of lower priority, which ends when it is idle', only, async () => {
+test('a process of lower priority runs uploads, and ends when it is idle', only, async () => {
   const { upload_id, worker } = await startLongUpload(owner);
   assertNice(worker, NICE);
   const renderers = await until(
@@ -136,7 +135,7 @@ test('an upload is done by a process of lower priority, which ends when it is id
   assert.match(metrics, /^ibid_rendering_texts_total\{kind="upload"\} 150$/m);
 });
 
-test('when the process is killed another one goes on at once, and the service lives', only, async () => {
+test('when the worker process is killed, another one takes over at once, and the service survives', only, async () => {
   const other = await world.owner();
   const { upload_id, worker } = await startLongUpload(other);
   process.kill(worker, 'SIGKILL');
@@ -150,7 +149,7 @@ test('when the process is killed another one goes on at once, and the service li
 });
 
 test(
-  'a process without CPU time keeps its job and goes on where it was, also if the service had none either',
+  'a process without CPU time keeps its job and resumes it, even if the service had no CPU time either',
   only,
   async () => {
     const other = await world.owner();
@@ -165,7 +164,7 @@ test(
     };
     const first = await look();
     assert.equal(first.status, 'running', 'It must be stopped while the job runs; give it more files.');
-    // Longer than the lease that it has renewed last.
+    // Longer than the last lease.
     await until('the service has renewed its lease', look, (seen) => seen.until > first.until + 12);
     process.kill(service.pid, 'SIGSTOP');
     await until('the lease has ended', look, (seen) => seen.until < seen.now);
@@ -178,7 +177,7 @@ test(
   },
 );
 
-test('when the service is killed the process ends too', only, async () => {
+test('the worker process ends when the service is killed', only, async () => {
   const third = await world.owner();
   const { worker } = await startLongUpload(third);
   service.kill('SIGKILL');

@@ -10,7 +10,7 @@ import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess
 import { until } from './until.ts';
 import { type Client, makeDatabase, type World, waitForUpload } from './world.ts';
 
-/** Enough that a job has batches before and after the moment at which its worker is stopped. */
+/** Enough files that a job has batches before and after its worker is stopped. */
 const FILES = extent(240, 120);
 
 async function uploadMany(client: Client, wiki_id: string): Promise<string> {
@@ -36,7 +36,7 @@ const underWay = (client: Client, wiki_id: string, upload_id: string) =>
     ({ progress }) => progress > 0,
   );
 
-/** The upload ended well, and all of it was made once. */
+/** Asserts that the upload completed and made each of its records once. */
 async function assertMadeOnce(world: World, client: Client, wiki_id: string, upload_id: string) {
   const { body: upload } = await client.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
   assert.equal(upload.status_label, 'ready', JSON.stringify(upload));
@@ -50,7 +50,7 @@ async function assertMadeOnce(world: World, client: Client, wiki_id: string, upl
   assert.deepEqual(counted, { sources: FILES, revisions: FILES, page_sources: FILES, events: 1 });
 }
 
-test('a worker takes over from one that is dead or suspended, and nothing is made twice', async (t) => {
+test('a worker takes over from a dead or suspended one, and nothing is made twice', async (t) => {
   const database = await makeDatabase();
   const dataDir = join(await makeFolder(), 'data');
   const port = await freePort();
@@ -65,7 +65,7 @@ test('a worker takes over from one that is dead or suspended, and nothing is mad
   const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
   cleanUp(() => world.db.close());
 
-  // The second worker is suspended while the first is killed, so that the time without a worker can be measured.
+  // The second worker is suspended while the first is killed, to measure the time without a worker.
   second.kill('SIGSTOP');
   const owner = await world.owner();
   const { wiki_id } = owner;
@@ -88,7 +88,7 @@ test('a worker takes over from one that is dead or suspended, and nothing is mad
   await assertMadeOnce(world, owner, wiki_id, upload_id);
   assert.equal((await jobOf(owner, wiki_id, upload_id)).attempt, 2, 'The second worker must have taken over.');
 
-  // Now the second worker is suspended during a job and resumed after a third has finished it.
+  // Now the second worker is suspended during a job, and resumed after a third one has finished that job.
   const { next, next_id } = await suspendedDuringJob(world, second);
   await world.db.query(
     sql`delete from workers where worker_id = (select worker_id from jobs where upload_id = ${next_id})`,
@@ -103,7 +103,7 @@ test('a worker takes over from one that is dead or suspended, and nothing is mad
   for (const process of [second, third, web]) assert.equal((await process.ended).code, 0, process.stdout());
 });
 
-/** An upload that the worker has started and, suspended, does not continue. */
+/** Returns an upload whose job is running at the suspended worker. */
 async function suspendedDuringJob(world: World, worker: ServiceProcess) {
   for (let tries = 1; ; tries += 1) {
     assert.ok(
@@ -115,7 +115,7 @@ async function suspendedDuringJob(world: World, worker: ServiceProcess) {
     await underWay(next, next.wiki_id, next_id);
     await suspendWorker(world, worker);
     if ((await jobOf(next, next.wiki_id, next_id)).status === 'running') return { next, next_id };
-    // It finished first.
+    // The worker finished before it was suspended.
     worker.kill('SIGCONT');
   }
 }

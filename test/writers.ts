@@ -11,7 +11,7 @@ export interface SentUpload {
   upload_id?: string;
 }
 
-/** What clients were told, recorded when the answer came; none of it may be lost. */
+/** Acknowledged writes, recorded when the answer came. None of them may be lost. */
 export interface Ledger {
   /** Workspace ids by name. Each is requested with an Idempotency-Key until there is an answer. */
   workspaces: Map<string, string>;
@@ -20,9 +20,9 @@ export interface Ledger {
   renames: Map<string, string[]>;
   uploads: SentUpload[];
   acknowledged: number;
-  /** Answers 503 with an envelope and Retry-After. */
+  /** Number of 503 answers with an error body and Retry-After. */
   unavailable: number;
-  /** Requests whose connection ended with the service: their result is unknown. */
+  /** Number of requests whose connection ended with the service: their result is unknown. */
   unanswered: number;
   /** Answers that clients must not get. */
   wrong: string[];
@@ -30,9 +30,9 @@ export interface Ledger {
 
 export interface Writers {
   ledger: Ledger;
-  /** Says whether the service is expected to be up: connections may only break while it is not. */
+  /** Sets whether the service is expected to be up: connections may only break while it is down. */
   serviceIsUp(up: boolean): void;
-  /** Waits for the requests in progress. */
+  /** Stops writing and waits for the requests in progress. */
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export function startWriters(owners: readonly Owner[]): Writers {
     return undefined;
   }
 
-  /** Returns whether there was an answer. */
+  /** Sends a write, and records its answer with `note`. Returns whether there was an answer. */
   async function write(what: string, request: () => Promise<Answer>, note: (answer: Answer) => void): Promise<boolean> {
     const answer = await ask(what, request);
     if (answer) {
