@@ -13,7 +13,7 @@ import { until } from './until.ts';
 
 const ROOT = fileURLToPath(PACKAGE);
 const PAGE = readFileSync(join(ROOT, 'docs/operations/billing.md'), 'utf8');
-/** The commands of the page, block by block. */
+/** The shell blocks of the page, in order. */
 const BLOCKS = [...PAGE.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) => block);
 
 const stripe = await startStripeServer();
@@ -21,7 +21,7 @@ cleanUp(() => stripe.stop());
 const port = await freePort();
 const DATA_DIR = join(await makeFolder(), 'data');
 
-/** One shell for all blocks, as the page says, in which `npm start` goes on in the background. */
+/** One shell for all blocks, as the page says; `npm start` keeps running in its background. */
 const shell = spawn('bash', ['--noprofile', '--norc'], {
   cwd: ROOT,
   env: {
@@ -33,7 +33,7 @@ const shell = spawn('bash', ['--noprofile', '--norc'], {
 const output = { out: '', error: '' };
 shell.stdout.setEncoding('utf8').on('data', (text) => (output.out += text));
 shell.stderr.setEncoding('utf8').on('data', (text) => (output.error += text));
-// Before the folder goes: a service whose PostgreSQL is killed starts it again.
+// Runs before the folder is removed: the service restarts a PostgreSQL that was killed.
 cleanUp(async () => {
   shell.stdin.end('[ -n "$SERVICE" ] && kill "$SERVICE" && wait "$SERVICE"\nexit 0\n');
   await once(shell, 'exit');
@@ -45,7 +45,7 @@ ibid() { ${node} src/operation/cli/ibid.ts "$@"; }
 start() { ${node} src/main.ts >&2 & SERVICE=$!; }
 `);
 
-/** What the page has in place of what differs from one reader to the next. */
+/** Replaces the page's placeholders and commands with the values of this test. */
 function here(block: string): string {
   return block
     .replaceAll('sk_test_…', STRIPE_KEY)
@@ -57,7 +57,7 @@ function here(block: string): string {
 
 let blocks = 0;
 
-/** Runs the next block, each command of which succeeds, and answers what it printed. */
+/** Runs the next block and returns its output. Every command of the block must succeed. */
 async function next(contains: string): Promise<string> {
   const block = BLOCKS[blocks++] ?? '';
   assert.ok(block.includes(contains), `block ${blocks} is the one with ${contains}:\n${block}`);
@@ -78,10 +78,10 @@ const answers = (printed: string): any[] =>
   printed
     .split(/\n|(?<=\})(?=\{)/)
     .filter((line) => line.startsWith('{'))
-    // curl ends an answer with no line break.
+    // curl prints no line break after an answer.
     .map((line) => JSON.parse(line.slice(0, line.lastIndexOf('}') + 1)));
 
-test('the page about billing leads from an empty Stripe account to the first paid seat, command by command', async () => {
+test('the billing page leads from an empty Stripe account to the first paid seat, command by command', async () => {
   await next('price team_monthly');
   const { plans } = JSON.parse(readFileSync(join(ROOT, 'src/organization/billing/plans.json'), 'utf8'));
   const paid = plans.filter((plan: { checkout: string }) => plan.checkout === 'subscription');
@@ -136,7 +136,7 @@ test('the page about billing leads from an empty Stripe account to the first pai
   assert.match(printed, /ada: team_monthly, 1 seats, until \d{4}-\d\d-\d\d, paid as sub_/);
 });
 
-test('the commands for plans without a payment do what is said beside them, and change nothing that is paid at Stripe', async () => {
+test('the commands for plans without a payment do as documented, and cannot change a plan that is paid at Stripe', async () => {
   shell.stdin.write(`wiki workspaces -d '{"name": "Acme"}'\necho; echo 'acme is made'\n`);
   await until(
     'the workspace is made',

@@ -6,7 +6,7 @@ import { sql } from '../src/platform/db/sql.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import type { Owner } from './world.ts';
 
-/** What the constraints of the database refuse if an endpoint forgets a rule of memberships. */
+/** Database constraints that hold even if an endpoint forgets a rule of memberships. */
 const { world, other, atBoth } = await startTwoProcesses();
 const { query, transaction } = world.db;
 
@@ -24,7 +24,7 @@ function setSeats(workspace_id: string, seats: number) {
     update workspaces set seats_unlimited = false, seats_granted = ${seats} where workspace_id = ${workspace_id}`);
 }
 
-/** Inserts an invitation directly and returns its id. Negative `days`: an expired one. */
+/** Inserts an invitation directly and returns its id. Negative `days` make an expired invitation. */
 async function inviteDirectly({ workspace_id, user_id }: Owner, days = 7): Promise<string> {
   const id = newId('inv');
   await query(sql`
@@ -42,7 +42,7 @@ async function used(workspace_id: string): Promise<number> {
   return row?.used ?? 0;
 }
 
-/** Injects a fault into this database only: `statement` runs after each write of this kind that a client sends. */
+/** Injects a fault into this database only: runs `statement` after each write of this kind by a client. */
 async function withFault(what: string, statement: string, work: () => Promise<void>): Promise<void> {
   await transaction(async (_, runScript) =>
     runScript(`
@@ -109,7 +109,7 @@ test('removing seats removes no member, and members above the limit can still ch
   );
 });
 
-test('an accepted invitation hands on its one seat, also where seats were taken away since, and no second one', async () => {
+test('an accepted invitation passes its seat to one member, even if the number of seats has been reduced since', async () => {
   const owner = await ownerWithSeats(3);
   const { workspace_id } = owner;
   const [first] = [await inviteDirectly(owner), await inviteDirectly(owner)];
@@ -129,7 +129,7 @@ test('an accepted invitation hands on its one seat, also where seats were taken 
   assert.equal(await used(workspace_id), 3, 'One joined, one invitation is left.');
 });
 
-test('unlimited seats and allowed overage refuse nothing', async () => {
+test('unlimited seats and allowed overage refuse no member', async () => {
   const owner = await ownerWithSeats(1);
   await query(sql`update workspaces set seats_overage = true where workspace_id = ${owner.workspace_id}`);
   await world.member(owner.workspace_id, 'member');
@@ -139,7 +139,7 @@ test('unlimited seats and allowed overage refuse nothing', async () => {
   assert.equal(await used(owner.workspace_id), 3);
 });
 
-test("of rows that are written concurrently, without the application's check, only as many succeed as there are seats", async () => {
+test("concurrent inserts that bypass the application's check never exceed the seats", async () => {
   for (let round = 0; round < 10; round += 1) {
     const owner = await ownerWithSeats(3);
     const { workspace_id } = owner;
@@ -159,7 +159,7 @@ test("of rows that are written concurrently, without the application's check, on
 });
 
 test('clients of two processes that bypass the check get 409 seat_limit_reached, and the seats hold', async () => {
-  // The check counts one less than there will be: another invitation is inserted beside each.
+  // Make the check count one seat too few: each insert adds a second invitation.
   const beside = `
     insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
     values (new.invitation_id || '-2', new.workspace_id, new.invitation_id || '@example.com', 'member',
@@ -181,7 +181,7 @@ test('clients of two processes that bypass the check get 409 seat_limit_reached,
   });
 });
 
-test('a workspace with members keeps an active owner, however the last one would leave', async () => {
+test('a workspace with members keeps an active owner, however the last owner would leave', async () => {
   const owner = await world.owner();
   const { workspace_id, membership_id } = owner;
   await world.member(workspace_id, 'admin');
@@ -198,7 +198,7 @@ test('a workspace with members keeps an active owner, however the last one would
   await assert.rejects(world.member(empty, 'admin'), NO_OWNER);
 });
 
-test('within a transaction the ownership may be transferred in either order', async () => {
+test('a transaction may transfer the ownership in either order', async () => {
   const owner = await world.owner();
   const heir = await world.member(owner.workspace_id, 'member');
   await transaction(async (within) => {
@@ -208,7 +208,7 @@ test('within a transaction the ownership may be transferred in either order', as
   assert.equal((await heir.get(`/v1/workspaces/${owner.workspace_id}/members`)).body.viewer.role, 'owner');
 });
 
-test("of owners who are demoted concurrently, without the application's check, one remains", async () => {
+test("one owner remains when all are demoted concurrently, bypassing the application's check", async () => {
   for (let round = 0; round < 10; round += 1) {
     const { workspace_id, membership_id } = await world.owner();
     const more = await Promise.all([1, 2, 3].map(() => world.member(workspace_id, 'owner')));

@@ -2,12 +2,15 @@ import type { OwnerDb } from '../src/platform/db/db.ts';
 import { raw, sql } from '../src/platform/db/sql.ts';
 import type { Ids } from './requests.ts';
 
-/** Which row of a table (`t`) gets copies, and how copy number `n` differs from it; `n6` is the number with six digits. */
+/**
+ * The row of a table (`t`) to copy, and the columns in which copy number `n` differs; `n6` is the number with six
+ * digits.
+ */
 interface Growth {
   table: string;
   where: string;
   differ: Record<string, string>;
-  /** How many records of the list one row is, at least; one unless stated. */
+  /** Minimum number of list records per row; 1 by default. */
   share?: number;
 }
 
@@ -15,12 +18,12 @@ const HASH = `encode(sha256(convert_to(t.*::text || n, 'UTF8')), 'hex')`;
 const SECRET = `'\\x' || ${HASH}`;
 const IN_WIKI = 't.wiki_id = $wiki_id';
 
-/** What makes each list long; what others refer to comes first. */
+/** Rows to copy for each list. Referenced tables come before the tables that refer to them. */
 const GROWTHS: Growth[] = [
   {
     table: 'pages',
     where: `${IN_WIKI} and t.parent_page_id = $page_id and t.trashed_at is null`,
-    // Several at one position, so that the second key of the order counts.
+    // Several copies share a position, so that the second sort key matters.
     differ: {
       page_id: `'page_$word' || n6`,
       slug: `'more-' || n`,
@@ -63,7 +66,7 @@ const GROWTHS: Growth[] = [
   { table: 'sources', where: IN_WIKI, differ: { source_id: `'source_$word' || n6`, sha256: HASH } },
   {
     table: 'source_texts',
-    // What the page shows.
+    // Only texts of sources that the page cites.
     where: `${IN_WIKI} and t.source_id in (select source_id from page_sources where page_id = $page_id)`,
     differ: { source_id: `'source_$word' || n6` },
   },
@@ -115,8 +118,8 @@ const GROWTHS: Growth[] = [
 ];
 
 /**
- * Makes every list of a tenant long by copies of a row that is in it; a list that has none stays empty. `word` is in the ids
- * of the copies: before "more" stands "less".
+ * Makes every list of a tenant long by copying one of its rows; an empty list stays empty. The ids of the copies
+ * contain `word`; copies with "less" sort before copies with "more".
  */
 export async function growLists(db: OwnerDb, ids: Ids, word: string, records: number): Promise<void> {
   const fill = (text: string) =>
@@ -134,10 +137,11 @@ export async function growLists(db: OwnerDb, ids: Ids, word: string, records: nu
           generate_series(1, ${Math.ceil(records / share)}::int) n, lpad(n::text, 6, '0') n6,
           jsonb_populate_record(null::${raw(table)}, to_jsonb(t) || jsonb_build_object(${raw(changes.join(', '))})) copy
       ) copies`);
-    // As in a service with many tenants: a plan that suits the average of them is what a large one gets too.
+    // Statistics as in a service with many tenants: a large tenant gets the plan that suits the average one.
     const owner = /t\.(wiki_id|workspace_id|user_id|deleted_from) =/.exec(where)?.[1] ?? '';
     await db.query(sql`alter table ${raw(table)} alter column ${raw(owner)} set (n_distinct = 100)`);
-    // As autovacuum does within a minute, which a fast run of the tests does not last: until then an index alone is no answer.
+    // Autovacuum would do this within a minute, but a fast test run is shorter. Until then, index-only scans must visit
+    // the heap.
     await db.query(sql`vacuum analyze ${raw(table)}`);
   }
 }

@@ -11,11 +11,14 @@ import { readBy } from './plans.ts';
 import { nameOf, PUBLIC_URL, pathOf } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** So many records that reading them all shows beside those that a page of them needs. */
+/** Enough records that reading all of them stands out against reading one page. */
 const RECORDS = 3_000;
 const LIMIT = 50;
 
-/** Lists that stay short, each with the reason: what the average tenant has is sorted sooner than walked. */
+/**
+ * Lists that stay short, each with the reason. For the few rows of the average tenant, sorting is faster than walking
+ * an index.
+ */
 const SHORT: Record<string, string> = {
   'GET /v1/me/sessions': 'a person is signed in at a few places',
   'GET /v1/me/api-keys': 'a person has a few keys',
@@ -29,10 +32,10 @@ const SHORT: Record<string, string> = {
   'GET /v1/wikis/:wiki_id/templates': 'a wiki has a few templates',
 };
 
-/** Lists that add up the postings of words for each part: src/wiki/pages/search.test.ts says what their parts read. */
+/** Lists that sum the postings of words for each page. src/wiki/pages/search.test.ts covers their reads. */
 const BY_RANK = ['GET /v1/wikis/:wiki_id/pages/search', 'GET /v1/wikis/:wiki_id/sources/search'];
 
-/** Lists whose first page reads all of them, each with the reason; the next ones read what is left. */
+/** Lists whose first page reads all records, each with the reason. Later pages read only the rest. */
 const READ_WHOLE: Record<string, string> = {
   'GET /v1/wikis/:wiki_id/pages/:page_id/citations':
     'what a page still shows of a source is found by reading its text; a page has few sources',
@@ -76,8 +79,8 @@ for (const endpoint of LISTS) {
   });
 }
 
-test('the first page of a list walks no ids of another tenant that has as many', async () => {
-  // What the statistics say of a service with two tenants. These tables have an index by the id alone.
+test('the first page of a list reads no index entries of an equally large tenant', async () => {
+  // Statistics of a service with two tenants. These tables have an index on the id alone.
   for (const table of ['pages', 'attachments']) {
     await world.db.query(sql`alter table ${raw(table)} alter column wiki_id set (n_distinct = 2)`);
     await world.db.query(sql`analyze ${raw(table)}`);
@@ -94,7 +97,7 @@ test('the first page of a list walks no ids of another tenant that has as many',
   assert.deepEqual(read, {});
 });
 
-test('the pages changed last are read without the others, of one wiki and of all of a workspace', async () => {
+test('the recently changed pages of a wiki or of a workspace are read without its other pages', async () => {
   const [{ wikis }] = (await world.db.query<{ wikis: number }>(
     sql`select count(*)::int as wikis from wikis where workspace_id = ${ids.workspace_id}`,
   )) as [{ wikis: number }];
@@ -105,14 +108,14 @@ test('the pages changed last are read without the others, of one wiki and of all
     assert.equal(answer.body.length, 10);
     const { rows, blocks } = await readBy(world.db, contextOf(endpoint, token), statement);
     const most = endpoint.access.on === 'workspace' ? { rows: 40, blocks: 8 * wikis + 500 } : { rows: 40, blocks: 150 };
-    // What a function reads is seen by its blocks alone.
+    // Rows that a function reads do not show in the plan, but their blocks do.
     assert.ok(rows <= most.rows, `${nameOf(endpoint)} reads ${rows} rows`);
     assert.ok(blocks <= most.blocks, `${nameOf(endpoint)} reads ${blocks} blocks`);
   }
   assert.equal(lists.length, 2);
 });
 
-test('a part of the members reads as much at the end as at the beginning, and seats are not counted in them', async () => {
+test('a page of the members reads as much at the end as at the beginning, and does not count seats', async () => {
   const path = `/v1/workspaces/${ids.workspace_id}/members`;
   await world.db.query(sql`
     with more as (
@@ -121,7 +124,7 @@ test('a part of the members reads as much at the end as at the beginning, and se
     )
     insert into memberships (membership_id, workspace_id, user_id, role)
     select 'mem_' || user_id, ${ids.workspace_id}, user_id, 'viewer' from more`);
-  // These are counted, and listed with the first part: a workspace may have a thousand.
+  // Pending invitations are counted, and listed with the first page. A workspace may have a thousand of them.
   await world.db.query(sql`update invitations set state = 'revoked' where workspace_id = ${ids.workspace_id}`);
   await world.db.query(sql`vacuum analyze users, memberships, invitations`);
   const endpoint = ENDPOINTS.find((it) => nameOf(it) === 'GET /v1/workspaces/:workspace_id/members');
@@ -144,7 +147,7 @@ test('a part of the members reads as much at the end as at the beginning, and se
   assert.ok(one.answer.body.members.length === 1 && one.read.rows < LIMIT, `${one.read.rows} rows`);
 });
 
-test('the audit log between two times reads what happened between them, of any type and of one', async () => {
+test('the audit log between two times reads only the events between them, of all types or of a single type', async () => {
   await world.db.query(sql`
     update audit_events e set created_at = now() - interval '30 days' + n * interval '1 minute'
     from (select event_id, row_number() over (order by event_id) as n from audit_events where workspace_id = ${ids.workspace_id}) o
@@ -176,13 +179,13 @@ async function askedBy(token: string, path: string) {
   sent = [];
   const answer = await world.as(token).get(path, path.startsWith('/v1/widgets/') ? { origin: PUBLIC_URL } : {});
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  // The guard notes the use of a credential with another statement, and a worker looks for jobs.
+  // The guard records the use of a credential in a separate statement, and a worker polls for jobs.
   const [statement, ...more] = sent.filter(({ text }) => text.includes(' as _record_use'));
   assert.ok(statement && more.length === 0, `${path}: ${[statement, ...more].map((one) => one?.text).join('\n\n')}`);
   return { answer, statement };
 }
 
-/** What row-level security is told of a request, as the service does. */
+/** Returns the statement that sets the request context for row-level security, like the service does. */
 function contextOf({ access, path }: Endpoint, token: string) {
   if (access.on === 'widget') {
     const { user_id } = owner;

@@ -4,7 +4,7 @@ import { listTables } from '../src/operation/backup/copied-tables.ts';
 import type { OwnerDb } from '../src/platform/db/db.ts';
 import { raw, type Sql, sql } from '../src/platform/db/sql.ts';
 
-/** Enough rows that the planner does not read them all to find one. */
+/** Enough rows that the planner does not scan them all to find one. */
 const ROWS = 4_000;
 
 /** Tables that grow with the content of a tenant and are read by requests, with the columns in which copies of a row differ. */
@@ -12,7 +12,7 @@ export const UNIQUE_COLUMNS: Readonly<Record<string, readonly string[]>> = Objec
   TABLES.flatMap(({ name, copies }) => (copies ? [[name, copies]] : [])),
 );
 
-/** Of the copies those that indexes of few rows contain: jobs that wait, and links that name a page. */
+/** Statements that put some of the copies into partial indexes: queued jobs, and links to a title. */
 const IN_PARTIAL_INDEXES = [
   sql`update jobs set status = 'queued', started_at = null, finished_at = null, run_after = 'infinity' where job_id like 'more%'`,
   sql`update page_links set wanted_title = to_path, wanted_path = to_path where to_path like 'more%'`,
@@ -23,7 +23,7 @@ export interface Plan {
   'Relation Name'?: string;
   'Index Name'?: string;
   'Index Cond'?: string;
-  /** Of a CTE, and of a subquery that is a value. */
+  /** Name of a CTE, or of a scalar subquery. */
   'Subplan Name'?: string;
   Plans?: Plan[];
 }
@@ -40,8 +40,8 @@ export interface RunPlan extends Plan {
 }
 
 /**
- * Grows every table that grows with the content of a tenant, by copies of an existing row, referenced tables first. Errors:
- * Error for an empty table.
+ * Grows every table that grows with the content of a tenant by copying an existing row, referenced tables first. Throws
+ * an Error for an empty table.
  */
 export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
   for (const { name: table } of await listTables(db.query)) {
@@ -67,7 +67,7 @@ export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
   for (const change of IN_PARTIAL_INDEXES) await db.query(change);
 }
 
-/** The same for the table that grows with the requests of all tenants. */
+/** Same for the table that grows with the requests of all tenants. */
 export async function growIdempotencyKeys(db: OwnerDb): Promise<void> {
   await db.query(sql`
     insert into idempotency_keys (id, fingerprint, answer)
@@ -75,7 +75,10 @@ export async function growIdempotencyKeys(db: OwnerDb): Promise<void> {
   await db.query(sql`analyze idempotency_keys`);
 }
 
-/** The rows that a statement of the service answers with these values. `setContext` is the statement that says who asks. */
+/**
+ * Returns the rows of a service's statement run with these values. `setContext`: the statement that sets the request
+ * context.
+ */
 export function rowsOf(
   db: OwnerDb,
   setContext: Sql,
@@ -85,8 +88,8 @@ export function rowsOf(
 }
 
 /**
- * What a statement of the service reads of the tables with these values: rows, those that a filter then drops included, and
- * blocks. `setContext` is the statement that says who asks.
+ * Returns the table rows and blocks that a statement of the service reads with these values, including rows that a
+ * filter drops. `setContext`: the statement that sets the request context.
  */
 export async function readBy(
   db: OwnerDb,
@@ -100,7 +103,7 @@ export async function readBy(
   return { rows: rowsRead(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
 }
 
-/** What the rows of a table are compared with in the plan of a statement: its conditions, one a line. */
+/** Returns the conditions on a table in the plan of a statement, one a line. */
 export async function conditionsOn(
   db: OwnerDb,
   setContext: Sql,
@@ -135,7 +138,7 @@ function executed<T>(
   });
 }
 
-/** The rows that a plan has read of tables, those that a filter then dropped included. */
+/** Returns the number of table rows that a plan has read, including rows that a filter dropped. */
 export function rowsRead(plan: RunPlan): number {
   const each =
     plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);

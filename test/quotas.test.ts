@@ -30,7 +30,7 @@ function sendFiles(owner: Owner, path: string, files: Record<string, string>): P
   return owner.send('POST', path, { body });
 }
 
-test('what would exceed a limit is refused with a sentence that says which, and what to do', async () => {
+test('a write that would exceed a limit is refused with a sentence that names the limit and a remedy', async () => {
   const owner = await world.owner();
   const { workspace_id, wiki_id } = owner;
   await limit(db, workspace_id, { pages: 1, wikis: 1, invitations: 1, keys: 1, files: 2, jobs: 0, bytes: 10_000 });
@@ -61,7 +61,7 @@ test('what would exceed a limit is refused with a sentence that says which, and 
   assert.deepEqual(kept, actual, 'what was refused does not count');
 });
 
-test('a workspace that is above a limit keeps what it has, and may read, shrink and write what does not count', async () => {
+test('a workspace above a limit keeps its data, and may read, shrink and write anything that does not count', async () => {
   const owner = await world.owner();
   const { wiki_id } = owner;
   for (const title of ['A', 'B', 'C']) await newPage(owner, title);
@@ -102,7 +102,7 @@ for (const [name, most, callers] of [
   test(`writers at two processes never exceed a limit: ${name}`, async () => {
     const owner = await world.owner();
     await limit(db, owner.workspace_id, { pages: most });
-    // So that it is near the limit.
+    // Bring the workspace close to the limit.
     await db.query(sql`
       insert into workspace_usage (workspace_id, transaction_id, pages) values (${owner.workspace_id}, 0, ${most - 10})
       on conflict (workspace_id, transaction_id) do update set pages = workspace_usage.pages + excluded.pages`);
@@ -117,7 +117,7 @@ for (const [name, most, callers] of [
   });
 }
 
-test('an idempotent write that exceeds a limit is refused, and done once there is room', async () => {
+test('an idempotent write that exceeds a limit is refused, and succeeds once there is room', async () => {
   const owner = await world.owner();
   await limit(db, owner.workspace_id, { pages: 0 });
   const write = () =>
@@ -128,7 +128,7 @@ test('an idempotent write that exceeds a limit is refused, and done once there i
   assert.equal((await usageBy(owner, owner.workspace_id)).pages, 1);
 });
 
-test('an upload is refused when it is announced, and nothing is kept of one that is sent', async () => {
+test('an upload over the limit is refused when it is announced, or when it is sent without keeping any of its bytes', async () => {
   const owner = await world.owner();
   const { workspace_id, wiki_id } = owner;
   const before = await usageBy(owner, workspace_id);
@@ -144,7 +144,7 @@ test('an upload is refused when it is announced, and nothing is kept of one that
   assert.equal(await blobs(), kept, 'its bytes were discarded');
   assert.deepEqual(await usageBy(owner, workspace_id), before);
 
-  // What was announced is kept free for its bytes, until the upload is given up.
+  // An announced upload reserves its bytes until it is given up.
   const { path, files } = await announce(owner, wiki_id, { 'a.md': Buffer.alloc(1_000, 'x') });
   assert.equal((await usageBy(owner, workspace_id)).bytes, before.bytes + 1_000);
   assertRefused(await announced(1), /stored/);
@@ -163,7 +163,7 @@ test('an upload is refused when it is announced, and nothing is kept of one that
   assert.deepEqual([(await owner.post(`${path}/retry`)).body.error], ['upload_state']);
 });
 
-test('the same bytes again take no room, and those of failed files are given up with the upload', async () => {
+test('duplicate bytes take no room, and the bytes of failed files are released with the upload', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n', 'b.md': '# B\n' });
   const once = await usageBy(owner, owner.workspace_id);
@@ -173,11 +173,11 @@ test('the same bytes again take no room, and those of failed files are given up 
   assert.deepEqual(await usageBy(owner, owner.workspace_id), once);
 });
 
-test('a job that meets a limit ends with that reason, and what it did before stays', async () => {
+test('a job that reaches a limit ends with that reason, and keeps its work so far', async () => {
   const owner = await world.owner();
   const { workspace_id, wiki_id } = owner;
   await limit(db, workspace_id, { pages: 150 });
-  // Batches of 100 files: the second one is too much.
+  // Batches have 100 files, so the second batch exceeds the limit.
   const files = Object.fromEntries(Array.from({ length: 180 }, (_, i) => [`${i}.md`, `# Page ${i}\n`]));
   const { body: upload } = await world.upload(owner, wiki_id, files);
   assert.equal(upload.status, 'completed');
@@ -197,7 +197,7 @@ test('a job that meets a limit ends with that reason, and what it did before sta
   );
 });
 
-test('an import or an export that meets a limit leaves nothing', async () => {
+test('an import or an export that reaches a limit leaves no data', async () => {
   const owner = await world.owner();
   const { workspace_id, wiki_id } = owner;
   for (const title of ['A', 'B', 'C']) await newPage(owner, title, `${title} `.repeat(1_000));
@@ -221,7 +221,7 @@ test('an import or an export that meets a limit leaves nothing', async () => {
   assert.deepEqual(await usageBy(owner, workspace_id), full);
 });
 
-test('invitations past their time make room for others', async () => {
+test('expired invitations make room for others', async () => {
   const owner = await world.owner();
   await limit(db, owner.workspace_id, { invitations: 1 });
   const invite = (email: string) =>
@@ -232,7 +232,7 @@ test('invitations past their time make room for others', async () => {
   assertRefused(await invite('later@example.com'), /pending invitations/);
 });
 
-test('one workspace at its limit refuses nothing to another', async () => {
+test('a workspace at its limit affects no other workspace', async () => {
   const [full, free] = [await world.owner(), await world.owner()];
   await limit(db, full.workspace_id, { pages: 0, bytes: 0 });
   const [refused, made] = await Promise.all([newPage(full, 'Page'), newPage(free, 'Page')]);

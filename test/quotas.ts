@@ -7,11 +7,10 @@ import type { OwnerDb } from '../src/platform/db/db.ts';
 import { sql } from '../src/platform/db/sql.ts';
 import type { Client } from './world.ts';
 
-/** Gives a workspace limits of its own, as the operator does. */
+/** Sets limits of a workspace, as the operator does. */
 export const limit = (db: OwnerDb, workspace_id: string, changes: LimitChanges) =>
   changeLimits(db, COMMAND, workspace_id, changes);
 
-/** What the API says that a workspace has, by name. */
 export async function usageBy(client: Client, workspace_id: string): Promise<Record<Usage['name'], number>> {
   const { status, body } = await client.get(`/v1/workspaces/${workspace_id}/usage`);
   assert.equal(status, 200, JSON.stringify(body));
@@ -19,7 +18,7 @@ export async function usageBy(client: Client, workspace_id: string): Promise<Rec
   return Object.fromEntries(entries);
 }
 
-/** What a workspace has, counted by reading it, together with the counts that its writes have kept: of one moment. */
+/** Returns a workspace's usage as recorded by its writes and as counted from its rows, in one snapshot. */
 export async function counted(db: OwnerDb, workspace_id: string): Promise<{ kept: object; actual: object }> {
   const [row] = await db.query<{ kept: object; actual: object }>(sql`
     select (select jsonb_object_agg(u.name, u.used) from usage_and_limits(${workspace_id}) u) as kept,

@@ -7,21 +7,21 @@ import { type OwnerDb, openDb } from '../src/platform/db/db.ts';
 import { raw, sql } from '../src/platform/db/sql.ts';
 import { type RunPlan, rowsRead } from './plans.ts';
 
-/** What a request costs, apart from time: none of it depends on the machine. */
+/** Costs of a request that do not depend on the machine, so without its time. */
 export interface RequestCost {
-  /** Statements that the service sends, begin and commit included. */
+  /** Statements that the service sends, including begin and commit. */
   statements: number;
-  /** Rows that these read of tables, those that a filter then drops, and those of triggers and functions included. */
+  /** Table rows that the statements read, including rows that a filter drops, and rows of triggers and functions. */
   rows: number;
-  /** Shared buffers that they read or write; what a function uses counts for its caller once more. */
+  /** Shared buffers read or written. Buffers of a function count again for its caller. */
   buffers: number;
-  /** Of the answer's body. */
+  /** Size of the answer's body. */
   bytes: number;
 }
 
 /**
- * How far a request may be above its budget: where rows lie, and how many a table has, differs between runs and with each endpoint;
- * and the first statement of a connection that fires a trigger reads the catalog, some thirty buffers.
+ * Allowed excess over a budget. The location of rows and the size of tables vary between runs and with each endpoint.
+ * The first statement of a connection that fires a trigger reads some thirty buffers of the catalog.
  */
 const MARGINS: Record<keyof RequestCost, (budget: number) => number> = {
   statements: (budget) => budget,
@@ -30,12 +30,12 @@ const MARGINS: Record<keyof RequestCost, (budget: number) => number> = {
   bytes: (budget) => 1.02 * budget + 20,
 };
 
-/** Ids and times are compressed in archives, one time better than another, by a twentieth of the bytes. */
+/** The ids and times in archives vary, and so does their compressed size, by a twentieth of the bytes. */
 const ARCHIVES = ['POST /v1/me/export', 'GET /v1/wikis/:wiki_id/exports/:export_id/content'];
 
 const BUDGETS = new URL('bench/budgets.json', PACKAGE);
 
-/** Has PostgreSQL send the plan of each statement that was run, with its counts, as a warning to who sent the statement. */
+/** Makes PostgreSQL send the plan of each finished statement, with its counts, to the client as a warning. */
 const AUTO_EXPLAIN: Record<string, string> = {
   session_preload_libraries: 'auto_explain',
   'auto_explain.log_min_duration': '0',
@@ -47,19 +47,19 @@ const AUTO_EXPLAIN: Record<string, string> = {
   'auto_explain.log_level': 'warning',
 };
 
-/** The plans of what one service sends. */
+/** Collects the plans of one service's statements. */
 export interface ObservedPlans {
-  /** The address of the database with which the service has to be started. */
+  /** URL of the database with which to start the service. */
   url: string;
-  /** Those since the last call. */
+  /** Returns the plans since the last call. */
   take(): RunPlan[];
-  /** New connections to the database are as they were. */
+  /** Stops observing new connections to the database. */
   end(): Promise<void>;
 }
 
 /**
- * Observes the plans of the service in this process that is started with `url`. undefined where the server's administrator
- * cannot be reached.
+ * Observes the plans of a service in this process that is started with `url`. Returns undefined if it cannot connect as
+ * the server's administrator.
  */
 export async function observePlans(database: string): Promise<ObservedPlans | undefined> {
   const url = new URL(database);
@@ -100,7 +100,7 @@ async function alterDatabase(database: string, commands: string[]): Promise<void
   }
 }
 
-/** Keeps autovacuum away from the tables of a database: what it finds out at some moment changes plans from there on. */
+/** Turns off autovacuum for the tables of a database: its statistics would change plans at unpredictable times. */
 export async function withoutAutovacuum(db: OwnerDb): Promise<void> {
   await db.query(sql`
     do $$ declare t regclass; begin
@@ -110,15 +110,14 @@ export async function withoutAutovacuum(db: OwnerDb): Promise<void> {
     end $$`);
 }
 
-/** The rows and buffers of statements that were run. */
 export function readIn(plans: readonly RunPlan[]): Pick<RequestCost, 'rows' | 'buffers'> {
   const sum = (of: (plan: RunPlan) => number) => Math.round(plans.reduce((total, plan) => total + of(plan), 0));
   return { rows: sum(rowsRead), buffers: sum(buffersOf) };
 }
 
 /**
- * What the nodes of a plan use by themselves: a node counts for those below it, but the root not for a write in a CTE that nothing
- * reads. What a CTE scan uses is the CTE's.
+ * Sums the buffers of each node itself: a node's count includes its children, but the root's count omits a write in a
+ * CTE that no other node reads. Buffers of a CTE scan belong to the CTE.
  */
 function buffersOf(plan: RunPlan): number {
   const all = (of: RunPlan) => of['Shared Hit Blocks'] + of['Shared Read Blocks'];
@@ -127,7 +126,10 @@ function buffersOf(plan: RunPlan): number {
   return below.reduce((sum, each) => sum + buffersOf(each), Math.max(0, own));
 }
 
-/** What is above its budget, or has none, in a sentence each. With ACCEPT_BUDGETS the budgets become what was measured. */
+/**
+ * Returns a sentence for each cost above its budget, and for each request without a budget. With ACCEPT_BUDGETS, saves
+ * the measured costs as the budgets.
+ */
 export async function aboveBudget(measured: ReadonlyMap<string, RequestCost>): Promise<string[]> {
   if (process.env.ACCEPT_BUDGETS === 'yes') {
     const lines = [...measured].map(([name, cost]) => `  ${JSON.stringify(name)}: ${inOneLine(cost)}`);
@@ -138,7 +140,7 @@ export async function aboveBudget(measured: ReadonlyMap<string, RequestCost>): P
 
 const budgets: Record<string, RequestCost> = JSON.parse(readFileSync(BUDGETS, 'utf8'));
 
-/** What is above the budget of this name, in a sentence each. */
+/** Returns a sentence for each cost above the budget of this name. */
 export function overruns(name: string, cost: RequestCost): string[] {
   const budget = budgets[name];
   if (process.env.ACCEPT_BUDGETS === 'yes') return [];
@@ -151,7 +153,10 @@ export function overruns(name: string, cost: RequestCost): string[] {
     .map((what) => `${name}: ${cost[what]} ${what}, its budget is ${budget[what]}`);
 }
 
-/** The statements of the budget of this name; undefined while budgets are renewed, and where there is none. */
+/**
+ * Returns the number of statements in the budget of this name; undefined without a budget, or while budgets are being
+ * renewed.
+ */
 export function statementsOf(name: string): number | undefined {
   return process.env.ACCEPT_BUDGETS === 'yes' ? undefined : budgets[name]?.statements;
 }

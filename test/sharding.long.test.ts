@@ -22,9 +22,9 @@ cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const shards = await simulateShards(openOwner(DATABASE_URL));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 const { db } = tenants.world;
-// What jobs make of the uploads of some requests would be read by others, or not.
+// Jobs would process the uploads of some requests before other requests read them, or not.
 await pauseAllJobs(db.query, true);
-// The use of a key is recorded once a minute, by another statement.
+// The use of a key is recorded once a minute, in a separate statement.
 await db.query(sql`update api_keys set last_used_at = now() + interval '1 hour'`);
 const sharded = await openWorld({
   ...tenants.env,
@@ -34,29 +34,30 @@ const sharded = await openWorld({
 });
 
 /**
- * What endpoints do that belongs to no single workspace. Everything else is one transaction, or several, with the key of its
- * workspace, which reads and writes rows of that workspace and reads tables of all shards.
+ * Work of endpoints that belongs to no single workspace. All other work runs in one or more transactions with the key
+ * of a workspace, which read and write rows of that workspace and read tables of all shards.
  */
 const CROSSINGS: Record<string, string> = {
-  // What a user has is in all workspaces that they are a member of.
+  // A user's data is in all workspaces that they are a member of.
   'GET /v1/workspaces': 'asks all',
   'GET /v1/overview': 'asks all',
   'POST /v1/me/export': 'asks all',
   'GET /v1/workspaces/lookup': 'asks all',
-  // By their address.
+  // By the user's address.
   'POST /v1/auth/invitation': 'asks all',
   'POST /v1/me/connection': 'asks all',
   'GET /v1/me/invitations': 'asks all',
   'POST /v1/me/invitations/:invitation_id/accept': 'asks all',
-  // Whether the user has a workspace, and the slug is free, and the new workspace.
+  // Checks whether the user has a workspace and whether the slug is free, and creates the workspace.
   'POST /v1/onboarding': 'asks all',
   'POST /v1/workspaces': 'asks all',
-  // A key is looked up before it is known what for, so it is on all shards, but is counted by its workspace.
+  // Requests look up a key before they know its workspace, so keys are on all shards, but they count for their
+  // workspace.
   'POST /v1/workspaces/:workspace_id/api-keys': 'writes api_keys',
   'DELETE /v1/workspaces/:workspace_id/api-keys/:key_id': 'writes api_keys',
   'POST /v1/widgets/developers/api-keys': 'writes api_keys',
   'DELETE /v1/widgets/developers/api-keys/:key_id': 'writes api_keys',
-  // Users change their own account, if the workspace of the widget's token lets them.
+  // Users change their own account, if the workspace of the widget's token permits it.
   'PATCH /v1/widgets/profile': 'writes users',
   'PUT /v1/widgets/profile/avatar': 'writes users',
   'PATCH /v1/widgets/profile/preferences': 'writes users',
@@ -68,7 +69,7 @@ async function requestOf(endpoint: Endpoint) {
   return validRequest(endpoint, ids, await tenants.tokenFor(endpoint, tenants.owner));
 }
 
-/** What the transactions of an endpoint do beyond one shard. */
+/** Returns how the transactions of an endpoint go beyond one shard. */
 async function crossingsOf(endpoint: Endpoint): Promise<string> {
   const request = await requestOf(endpoint);
   await shards.take();
@@ -85,7 +86,7 @@ async function crossingsOf(endpoint: Endpoint): Promise<string> {
   return [asks ? 'asks all' : '', ...written.map((name) => `writes ${name}`)].filter(Boolean).join(', ');
 }
 
-/** A new session of a person in a workspace of their own, whose account can be deleted. */
+/** Returns a new session of a user in a workspace of their own, whose account can be deleted. */
 async function deletable(email: string) {
   const person = await tenants.world.owner(email);
   await db.query(sql`delete from wikis where wiki_id = ${person.wiki_id}`);
@@ -103,7 +104,7 @@ for (const endpoint of ENDPOINTS) {
   });
 }
 
-test('CROSSINGS names endpoints alone', () => {
+test('CROSSINGS contains only names of endpoints', () => {
   const names = ENDPOINTS.map(nameOf);
   assert.deepEqual(
     Object.keys(CROSSINGS).filter((name) => !names.includes(name)),
@@ -123,7 +124,7 @@ test('an account is deleted on all shards, since its rows are in all of its work
   assert.deepEqual((await shards.take()).written, []);
 });
 
-test('the last use of a credential is written beside a request, once a minute, in the tables of all shards', async () => {
+test('the last use of a credential is recorded separately from its request, once a minute, in tables of all shards', async () => {
   const key = await tenants.key(tenants.owner.user_id, {});
   await shards.take();
   assert.equal((await sharded.as(key).get(`/v1/wikis/${tenants.a.wiki_id}`)).status, 200);
@@ -132,7 +133,7 @@ test('the last use of a credential is written beside a request, once a minute, i
   assert.deepEqual((await shards.take()).written, []);
 });
 
-test('every table is of workspaces, of all shards or of each shard, as docs/scale.md says, and none numbers its rows by a sequence', async () => {
+test('docs/scale.md lists each table as of workspaces, of all shards or of each shard, and none uses a sequence', async () => {
   const text = await readFile(new URL('docs/scale.md', PACKAGE), 'utf8');
   const listed = (heading: string) => {
     const [, line = ''] = new RegExp(`\\*\\*${heading}\\*\\*: ([^.]*)\\.`).exec(text) ?? [];

@@ -3,12 +3,13 @@ import { prepareDatabase } from '../src/platform/db/prepare-database.ts';
 import { raw, sql } from '../src/platform/db/sql.ts';
 
 /**
- * A database in which each transaction of the service sees what it would see on the shard of its key, and no row of another
- * workspace, by policies that hold for functions of the owner, too. Whose connections name themselves SHARDED are meant.
+ * Simulates shards in one database: each transaction of the service sees only the rows on the shard of its key, and no
+ * row of another workspace. Policies enforce this, even for functions of the owner. They apply to connections with this
+ * application name.
  */
 const SHARDED = 'of_a_shard';
 
-/** The same on every shard. What writes them writes them on all. */
+/** Tables with the same rows on every shard. A write goes to all shards. */
 export const GLOBAL_TABLES = [
   ...[
     'users',
@@ -32,7 +33,7 @@ export const GLOBAL_TABLES = [
   ],
 ];
 
-/** Each shard has rows of its own, which its workers and transactions have written. */
+/** Tables with separate rows on each shard, written by its own workers and transactions. */
 export const TABLES_OF_A_SHARD = [
   ...[
     'background_jobs',
@@ -46,21 +47,24 @@ export const TABLES_OF_A_SHARD = [
   ...['migrations', 'backup_status', 'wal_archive', 'wal_timelines'],
 ];
 
-/** Whether what a transaction without a key asks of all shards is answered, or hidden. */
+/** Whether a transaction without a key sees the rows of all shards, or they are hidden from it. */
 type Mode = 'asks all shards' | 'asks one shard';
 
 export interface SimulatedShards {
-  /** The tables whose rows belong to a workspace. */
+  /** Tables whose rows belong to a workspace. */
   tables: string[];
   set(mode: Mode): Promise<void>;
   /**
-   * Since the last call: whether rows were hidden from a transaction without a key, and which global tables those with a key wrote,
-   * for a user and without one.
+   * Returns, since the last call, whether rows were hidden from a transaction without a key, and which global tables
+   * were written by transactions with a key, with and without a user.
    */
   take(): Promise<{ isHidden: boolean; written: string[]; writtenByJobs: string[] }>;
 }
 
-/** Migrates the database and changes its tables: no service may work on it yet, whose transactions lock them in other orders. */
+/**
+ * Migrates the database and adds the policies. No service may be running on it: its transactions take locks in other
+ * orders.
+ */
 export async function simulateShards(db: OwnerDb): Promise<SimulatedShards> {
   await prepareDatabase(db, { url: undefined, dataDir: '' }, () => undefined);
   const columns = await db.query<{ table: string; column: string }>(sql`
@@ -73,7 +77,7 @@ export async function simulateShards(db: OwnerDb): Promise<SimulatedShards> {
   await db.transaction(async (_, run) => {
     await run(FUNCTIONS);
     for (const { table, column } of placed) {
-      // A deleted wiki has no workspace any more, but is still where it was.
+      // A deleted wiki has no workspace any more, but stays on its shard.
       const workspace = column === 'wiki_id' || table === 'wikis' ? 'shard_of(wiki_id)' : 'workspace_id';
       const isSeen = `shard_has('${table}', ${workspace})`;
       await run(`
@@ -111,7 +115,7 @@ export async function simulateShards(db: OwnerDb): Promise<SimulatedShards> {
   };
 }
 
-/** The address of the database with the name of such connections. */
+/** Returns the database URL with the application name of simulated shards. */
 export function ofAShard(database: string): string {
   const address = new URL(database);
   address.searchParams.set('application_name', SHARDED);
@@ -120,7 +124,7 @@ export function ofAShard(database: string): string {
 
 const IS_SHARDED = `current_setting('application_name') = '${SHARDED}'`;
 
-/** A sequence notes what is hidden, since it counts in reading transactions and in those that fail, too. */
+/** A sequence records hidden rows, because it also works in read-only transactions and in transactions that fail. */
 const FUNCTIONS = `
   create schema simulated;
   create table simulated.shard_mode (asks_all boolean not null);

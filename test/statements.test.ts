@@ -30,32 +30,32 @@ import { openTenants } from './tenants.ts';
 import { pretendTenants, wideReads } from './wide-reads.ts';
 import { makeDatabase, openOwner, openWorld } from './world.ts';
 
-/** One statement where nothing waits to be merged, since the process has what the first would read. */
+/** Searches need one statement if no postings are pending, since the process caches the result of the first one. */
 const FROM_MEMORY = ['GET /v1/wikis/:wiki_id/pages/search', 'GET /v1/wikis/:wiki_id/sources/search'];
 
-// The second service has no worker, whose queries would be counted too.
+// The second service has no worker, whose statements would be counted too.
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-statements-'));
 cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const owner = openOwner(DATABASE_URL);
 await withoutAutovacuum(owner);
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
-// What jobs make of the uploads of some requests would be read by others, or not.
+// Jobs would process the uploads of some requests before other requests read them, or not.
 await pauseAllJobs(tenants.world.db.query, true);
-// The use of a key is recorded once a minute, by another statement.
+// The use of a key is recorded once a minute, in a separate statement.
 await tenants.world.db.query(sql`update api_keys set last_used_at = now() + interval '1 hour'`);
 const plans = await observePlans(DATABASE_URL);
 const counted = await openWorld({ ...tenants.env, DATABASE_URL: plans?.url ?? DATABASE_URL, DATA_DIR, ROLE: 'web' });
 const costs = new Map<string, RequestCost>();
 
-/** Answers what a request of this name does, and notes what it costs. */
+/** Sends a request, records its cost under this name and returns its answer. */
 async function measured<T>(
   name: string,
   send: () => Promise<T>,
   bodyOf: (answer: T) => string,
   sent = counted.statements,
 ): Promise<T> {
-  // Each write adds up what is not merged yet.
+  // Each write sums the pending usage deltas.
   await tenants.world.db.query(sql`select merge_usage(1000000)`);
   const before = sent.length;
   plans?.take();
@@ -66,8 +66,8 @@ async function measured<T>(
 }
 
 /**
- * Takes old versions out of the sessions. Another transaction may have kept them from being reused, autovacuum is off, and each
- * request reads all pages of a table this small. Statistics would change the plans.
+ * Removes dead row versions from the sessions: another transaction may have kept them alive, autovacuum is off, and
+ * requests scan all blocks of a table this small. Clears statistics, which would change the plans.
  */
 async function compactSessions() {
   const [sessions] = await owner.query<{ pages: number }>(
@@ -81,7 +81,7 @@ async function compactSessions() {
 const NOTHING: RequestCost = { statements: 0, rows: 0, buffers: 0, bytes: 0 };
 
 for (const endpoint of ENDPOINTS) {
-  test(`${nameOf(endpoint)} sends as many statements on its second call as its budget has`, async () => {
+  test(`${nameOf(endpoint)} sends the number of statements in its budget on its second call`, async () => {
     let token = '';
     const request = async () => {
       token = await tenants.tokenFor(endpoint, tenants.owner);
@@ -101,7 +101,8 @@ for (const endpoint of ENDPOINTS) {
     };
     let before = 0;
     let answer = await measure();
-    // PostgreSQL may drop the catalogs that a connection has cached, for what tests in other databases do; they are read once.
+    // Tests in other databases may make PostgreSQL invalidate a connection's catalog cache. Measure again, since the
+    // cache is then filled.
     if (overruns(nameOf(endpoint), costs.get(nameOf(endpoint)) ?? NOTHING).length > 0) {
       // The session of the first measurement would make later lists of sessions longer.
       if (token !== tenants.owner.token)
@@ -110,7 +111,7 @@ for (const endpoint of ENDPOINTS) {
     }
     assert.equal(answer.status, success(endpoint), answer.text);
     const sent = counted.statements.slice(before);
-    // Each is a round trip: one decides access and does the work.
+    // Each statement is a round trip. A single one decides access and does the work.
     const expected = statementsOf(nameOf(endpoint)) ?? sent.length;
     assert.equal(
       sent.length,
@@ -122,7 +123,7 @@ for (const endpoint of ENDPOINTS) {
 
 for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace' || access.on === 'wiki')) {
   test(`${nameOf(endpoint)} sends the same statements for foreign and for missing objects`, async () => {
-    // The same statements take the same time, so timing does not distinguish the cases.
+    // Equal statements take equal time, so timing does not distinguish the cases.
     const asked = async (ids: Ids) => {
       const token = await tenants.tokenFor(endpoint, tenants.owner);
       const before = counted.statements.length;
@@ -147,7 +148,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace
 const TEXT = '# Loom\n\nA loom has warp, weft and shuttle. [Setup](setup.md)\n\n'.repeat(50);
 const bodyOf = ({ body }: { body: unknown }) => JSON.stringify(body);
 
-test('an edit of only the text reads the current page, and writes', async () => {
+test('an edit of only the text takes two statements: it reads the current page, and writes', async () => {
   const client = counted.as(tenants.owner.token);
   const pages = `/v1/wikis/${tenants.a.wiki_id}/pages`;
   const { body: page } = await client.post(pages, { title: 'Edited', markdown: 'one' });
@@ -159,7 +160,7 @@ test('an edit of only the text reads the current page, and writes', async () => 
   assert.equal((await measured('a move of a page', () => edit(move), bodyOf)).status, 200);
 });
 
-/** A browser in which the owner has signed in, and the address of the wiki there. */
+/** Opens a browser session of the owner. Returns a function that requests pages of the wiki. */
 async function openBrowser() {
   const { body: session } = await (await signedInClient(counted, tenants.owner.user_id)).post('/v1/auth/browser');
   const { body: overview } = await counted.as(tenants.owner.token).get('/v1/overview');
@@ -173,7 +174,7 @@ async function openBrowser() {
   return (path: string) => counted.anonymous.send('GET', `/${workspace.slug}/${slug}/${path}`, { headers });
 }
 
-test('a page in the browser is what the user may see, the page, and what surrounds it, whoever wrote it how often', async () => {
+test("a page in the browser takes two statements: the user's access, and the page with its surroundings", async () => {
   const open = await openBrowser();
   const client = counted.as(tenants.owner.token);
   const wiki = `/v1/wikis/${tenants.a.wiki_id}`;
@@ -189,7 +190,7 @@ test('a page in the browser is what the user may see, the page, and what surroun
   for (const part of ['counted', 'Subpages', 'Linked from']) assert.ok(body.includes(part), part);
 });
 
-test('a write with an Idempotency-Key is the lookup of its answer, begin, the lock on the key, the write, the answer, commit', async () => {
+test('a write with an Idempotency-Key takes six statements, and its replay one', async () => {
   const client = counted.as(tenants.owner.token);
   const rename = () =>
     client.send('PATCH', `/v1/wikis/${tenants.a.wiki_id}`, {
@@ -217,16 +218,16 @@ test('a merge of an edited page into the index of its wiki is one transaction', 
   assert.equal((await client.patch(`/v1/wikis/${wiki_id}/pages/${page.page_id}`, edit)).status, 200);
   sent.length = 0;
   assert.equal(await measured('a merge of an edited page', merge, () => '', sent), 1);
-  // What waits is read before.
+  // Pending documents are read before the transaction.
   assert.deepEqual([sent[1], sent.at(-1)], ['begin', 'commit']);
   assert.deepEqual(sent.filter((text) => text === 'begin').length, 1);
 });
 
-test('a page of results is what the user may see, and what was found, with its counts and the tree', async () => {
+test("a page of results takes two statements: the user's access, and the hits with their counts and the tree", async () => {
   const open = await openBrowser();
   const db = openOwner(DATABASE_URL);
   const client = counted.as(tenants.owner.token);
-  // A page of results with a next one, beside which no sources are looked for.
+  // Enough pages for a second page of results. Then no sources are searched in addition.
   for (let i = 0; i < 21; i += 1) {
     const page = { title: `Heddle ${i}`, markdown: 'A heddle of wire.' };
     assert.equal((await client.post(`/v1/wikis/${tenants.a.wiki_id}/pages`, page)).status, 201);
@@ -254,7 +255,7 @@ test('no request costs more than its budget in bench/budgets.json', isMeasured, 
 });
 
 test('a refused write keeps its connection, with its prepared statements', async () => {
-  // No other queries are sent to this database: there is no worker.
+  // Without a worker, no other statements are sent to this database.
   const world = await openWorld({ ROLE: 'web' });
   const connections = async () => {
     const rows = await world.db.query<{ pid: number }>(sql`
@@ -270,7 +271,10 @@ test('a refused write keeps its connection, with its prepared statements', async
   assert.deepEqual(made, [], 'a refusal closed a connection, and another one was opened');
 });
 
-/** What a statement may read wholly, by a part of its text, each with the reason; the rest of its plan is looked at all the same. */
+/**
+ * Full reads that a statement, identified by a part of its text, may do, each with the reason. The rest of its plan is
+ * still checked.
+ */
 const MAY_READ: [text: string, what: string, why: string][] = [
   ['string_agg(entry', 'pages', 'the tree has all pages of the wiki'],
   ['update wikis w set workspace_id = null', 'jobs', 'the jobs of a wiki that is deleted are cancelled'],
@@ -302,7 +306,7 @@ longTest(
   'no statement of a request reads a table, or all that a tenant has in it, for a few rows, however many tenants there are',
   async () => {
     const { owner, a } = tenants;
-    // Not through a connection that explains what it runs.
+    // Use a connection without auto_explain.
     const db = openOwner(DATABASE_URL);
     const markdown = '[[Ordinary]], [[Nowhere]], [a link](ordinary)';
     const made = await counted
@@ -328,7 +332,7 @@ longTest(
   },
 );
 
-/** The text of a statement behind the guard's steps, in one line. */
+/** Returns the text of a statement after the guard's CTEs, in one line. */
 function withoutGuard(text: string): string {
   return text
     .trim()

@@ -25,7 +25,10 @@ await until(
   (found) => found === PAGES,
 );
 
-/** The CPU time of this process, which is the service too, during some work, and that of its longest turn of the event loop, in ms. */
+/**
+ * Measures the CPU time in ms of this process, which includes the service, during some work: in total, and in its
+ * longest turn of the event loop.
+ */
 async function turnsDuring(work: Promise<unknown>): Promise<{ all: number; longest: number }> {
   const spent = () => {
     const { user, system } = process.threadCpuUsage();
@@ -52,7 +55,7 @@ for (const [name, query] of [
   ['many words', Array.from({ length: 30 }, (_, i) => WORDS[40 * i]).join(' ')],
   ['a phrase that no page has', `"${WORDS[3]} ${WORDS[9]}"`],
 ] as const) {
-  test(`a search of long pages for ${name} lets other requests take turns`, async (t) => {
+  test(`a search of long pages for ${name} yields to other requests`, async (t) => {
     await find(query);
     const { all, longest } = await turnsDuring(find(query));
     t.diagnostic(`${longest.toFixed(1)} of ${all.toFixed(1)} ms`);

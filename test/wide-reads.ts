@@ -2,19 +2,22 @@ import type { OwnerDb } from '../src/platform/db/db.ts';
 import { raw, sql } from '../src/platform/db/sql.ts';
 import { type Plan, UNIQUE_COLUMNS } from './plans.ts';
 
-/** Tables that grow with the tenants of a service, and with the members of one. */
+/** Tables that grow with the tenants of a service, and with the members of a tenant. */
 const OF_TENANTS = ['users', 'memberships', 'api_keys', 'sessions', 'identities', 'invitations'];
 
-/** Among how many tenants the planner divides the rows of the tables that grow with one: the migration rows_of_a_tenant. */
+/**
+ * Number of tenants that the planner assumes for tables that grow with a tenant: see the migration rows_of_a_tenant.
+ */
 const BY_HAND = 20;
 
-/** How many rows the planner is to believe that a table has, and one that grows with the tenants. */
+/** Number of rows that the planner is made to assume for a table, and for a table that grows with the tenants. */
 const BELIEVED_ROWS = 100_000;
 const BELIEVED_ROWS_OF_TENANTS = 1_000_000;
 
 /**
- * Makes the planner believe that the rows are divided among this number of tenants. From PostgreSQL 18 on they are believed to be
- * many; before, they are as many as growTables made, and plans that read those of tenants are not found.
+ * Makes the planner assume that the rows are divided among this number of tenants. From PostgreSQL 18 on it also
+ * assumes many rows. Before, it sees only the rows that growTables made, so plans that read whole tables of OF_TENANTS
+ * are not found.
  */
 export async function pretendTenants(db: OwnerDb, count: number): Promise<void> {
   const [server] = await db.query<{ version: number }>(
@@ -51,8 +54,8 @@ interface WideRead {
 }
 
 /**
- * Statements whose plan reads a large table wholly, or wholly for one tenant, with what it reads so: a sequential scan, or a walk
- * through an index that names the tenant alone and that no limit ends.
+ * Returns the statements whose plan reads all of a large table, or all of its rows of one tenant: by a sequential scan,
+ * or by a walk of an index with no condition but the tenant and no limit.
  */
 export async function wideReads(db: OwnerDb, texts: Iterable<string>): Promise<[text: string, reads: WideRead[]][]> {
   const found: [string, WideRead[]][] = [];
@@ -73,7 +76,7 @@ export async function wideReads(db: OwnerDb, texts: Iterable<string>): Promise<[
   return found;
 }
 
-/** Nodes that take all rows before they give the first. */
+/** Nodes that consume all rows before they return the first. */
 const TAKES_ALL = /^(Sort|Incremental Sort|Aggregate|Hash|WindowAgg|Materialize|ModifyTable|CTE Scan|SetOp|Unique)$/;
 
 function wideIn(plan: Plan, above: string, isLimited: boolean): WideRead[] {
