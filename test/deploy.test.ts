@@ -17,7 +17,7 @@ import { freePort, makeFolder } from './process.ts';
 const ROOT = fileURLToPath(PACKAGE);
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** What `npm start` runs, without the shell's word by which it takes the place of the shell. */
+/** The command of `npm start`, without the shell's `exec`. */
 const START = JSON.parse(read('package.json')).scripts.start.replace(/^exec /, '');
 
 interface Compose {
@@ -36,7 +36,7 @@ const composed = globSync('deploy/compose/*.yaml', { cwd: ROOT }).map((path) => 
   compose: parse(read(path), { merge: true }) as Compose,
 }));
 
-/** Instructions of the Containerfile, with what they take, as the build runs them. */
+/** Instructions of the Containerfile with their arguments, in order. */
 const instructions = read('deploy/container/Containerfile')
   .replaceAll(/^#.*$/gm, '')
   .replaceAll('\\\n', ' ')
@@ -45,7 +45,7 @@ const instructions = read('deploy/container/Containerfile')
   .map((line) => /^(\w+) (.*)$/.exec(line.trim())?.slice(1) as [string, string]);
 const lastOf = (name: string) => instructions.findLast(([instruction]) => instruction === name)?.[1] ?? '';
 
-test('the image runs as a user without rights, and its check asks its own process alone', () => {
+test('the image runs as an unprivileged user, and its health check asks only its own process', () => {
   const [, uid = ''] = /^([1-9]\d*):\d+$/.exec(lastOf('USER')) ?? [];
   assert.notEqual(uid, '', 'a number, so that Kubernetes can see that it is not root');
   const runs = instructions.filter(([name]) => name === 'RUN').map(([, command]) => command);
@@ -67,7 +67,7 @@ test('the image runs as a user without rights, and its check asks its own proces
     assert.ok(name in OPTIONS || name === 'NODE_ENV', name);
 });
 
-test('the check of the image fails where its process does not answer, or answers otherwise', async () => {
+test('the health check of the image fails if the process does not answer, or answers with an error', async () => {
   const port = await freePort();
   const check = (env: Record<string, string>) =>
     promisify(execFile)(process.execPath, [join(ROOT, 'deploy/container/healthcheck.js')], { env }).then(
@@ -103,10 +103,10 @@ test('Compose names options that exist, publishes no port to other machines, and
   }
 });
 
-test('systemd accepts the unit, finds it confined, and ends it as the service needs', async () => {
+test('systemd accepts the unit, rates it as confined, and gives the service time to stop', async () => {
   const path = join(ROOT, 'deploy/systemd/ibid.service');
   const unit = read('deploy/systemd/ibid.service');
-  // Half of the time that systemd waits is enough for the service: it ends by itself after 15 s.
+  // The service stops by itself after 15 s, half the time that systemd waits.
   assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) >= 30);
   for (const line of ['KillMode=mixed', 'DynamicUser=yes', 'StateDirectory=ibid', 'ProtectSystem=strict']) {
     assert.match(unit, new RegExp(`^${line}$`, 'm'));
@@ -122,13 +122,13 @@ test('systemd accepts the unit, finds it confined, and ends it as the service ne
   );
   if (!isInstalled) return;
   assert.equal((await analyze('verify', path)).stderr, '');
-  // It fails where the exposure is above 3.0.
+  // Fails if the exposure is above 3.0.
   await analyze('security', '--offline=true', '--threshold=30', path);
 });
 
-test('the command beside the unit has its user, options, data and Node.js, and passes its arguments on', async () => {
+test('the command shipped with the unit has its user, options, data and Node.js, and passes on its arguments', async () => {
   const bin = await makeFolder();
-  // In place of systemd, which no test has: it prints what it is asked for, one argument a line.
+  // Replaces systemd-run, which no test machine has: prints its arguments, one a line.
   await writeFile(join(bin, 'systemd-run'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
   const script = join(ROOT, 'deploy/systemd/ibid');
   const { stdout } = await promisify(execFile)(script, ['key', '--name', 'two words'], {

@@ -21,7 +21,7 @@ const missing = await whyNoPrograms();
 
 const needsHelm = { skip: skipUnless(missing === undefined, missing ?? '') };
 
-test('every pod has options that can be read, and those that belong to them', needsHelm, async () => {
+test('every pod has valid options, and only the options of its role', needsHelm, async () => {
   const image = readImage();
   for (const [name, values] of Object.entries(VALUE_SETS)) {
     const manifests = await renderChart(values);
@@ -38,7 +38,7 @@ test('every pod has options that can be read, and those that belong to them', ne
 });
 
 test(
-  'what the chart makes runs, as a user without a name: a job migrates with one login, pods serve with the other, and end within their grace',
+  'the manifests run as an anonymous user: a job migrates with its own login, and pods serve with another and stop within their grace period',
   needsHelm,
   async (t) => {
     const [database, bucket] = await Promise.all([startDatabase(), startS3Server()]);
@@ -129,7 +129,7 @@ test(
 
     const stopping = performance.now();
     for (const pod of [serving, working]) pod.kill('SIGTERM');
-    // They exit with 1 where their own time, which is shorter than the grace, was not enough.
+    // They exit with 1 if their own stop timeout, which is shorter than the grace period, was not enough.
     assert.deepEqual(await Promise.all([serving.ended, working.ended]), [0, 0]);
     t.diagnostic(`both had ended ${(performance.now() - stopping).toFixed(0)} ms after the signal`);
   },

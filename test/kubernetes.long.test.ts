@@ -41,7 +41,7 @@ const named = (manifests: Manifest[], kind: string, name: string): Manifest =>
   manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
 
 test(
-  'Helm finds nothing wrong, and what the chart makes is valid for Kubernetes and the operators',
+  'the manifests of the chart pass the linter of Helm, and are valid for Kubernetes and the operators',
   needsHelm,
   async () => {
     await runHelm(['lint', '--strict'], MINIMAL);
@@ -71,7 +71,7 @@ for (const [what, values, expected] of REFUSED) {
 }
 
 test(
-  'every pod fits the Pod Security Standard "restricted", and has no token for the API of Kubernetes',
+  'every pod meets the Pod Security Standard "restricted", and has no token for the API of Kubernetes',
   needsHelm,
   () => {
     const pods = everyPod();
@@ -105,7 +105,7 @@ test(
   },
 );
 
-test('no manifest has a secret, and each pod is given those that it needs, as files', needsHelm, () => {
+test('no manifest contains a secret, and each pod mounts the secrets that it needs as files', needsHelm, () => {
   for (const manifest of everyManifest()) assert.notEqual(manifest.kind, 'Secret');
   const byComponent: Record<string, Set<string>> = {};
   for (const { name, component, pod, container } of everyPod()) {
@@ -134,34 +134,39 @@ test('no manifest has a secret, and each pod is given those that it needs, as fi
   assert.deepEqual(new Set(inEverything), given, 'each secret reaches a pod');
 });
 
-test('selectors match what they are for, and whatever is referred to is there or named as existing', needsHelm, () => {
-  for (const [values, manifests] of Object.entries(rendered)) {
-    const pods = manifests.flatMap((manifest) => podOf(manifest)?.metadata.labels ?? []);
-    const matching = ({ matchLabels, matchExpressions = [] }: Manifest) =>
-      pods.filter(
-        (pod: Record<string, string>) =>
-          Object.entries(matchLabels).every(([key, value]) => pod[key] === value) &&
-          matchExpressions.every(({ key, values: some }: Manifest) => some.includes(pod[key])),
-      );
-    for (const { kind, metadata, spec } of manifests) {
-      assert.ok(metadata.name.length <= (kind === 'CronJob' ? 52 : 63), metadata.name);
-      const what = `${values}: ${kind} ${metadata.name}`;
-      const selector = kind === 'Service' ? { matchLabels: spec.selector } : (spec?.selector ?? spec?.podSelector);
-      if (selector) assert.equal(matching(selector).length, kind === 'PodMonitor' ? 2 : 1, what);
-      const target = spec?.scaleTargetRef?.name;
-      if (target) {
-        assert.equal(named(manifests, 'Deployment', target).spec.replicas, undefined, `${what} decides alone`);
+test(
+  'selectors match their pods, and every reference is to an object of the chart or to a documented one',
+  needsHelm,
+  () => {
+    for (const [values, manifests] of Object.entries(rendered)) {
+      const pods = manifests.flatMap((manifest) => podOf(manifest)?.metadata.labels ?? []);
+      const matching = ({ matchLabels, matchExpressions = [] }: Manifest) =>
+        pods.filter(
+          (pod: Record<string, string>) =>
+            Object.entries(matchLabels).every(([key, value]) => pod[key] === value) &&
+            matchExpressions.every(({ key, values: some }: Manifest) => some.includes(pod[key])),
+        );
+      for (const { kind, metadata, spec } of manifests) {
+        assert.ok(metadata.name.length <= (kind === 'CronJob' ? 52 : 63), metadata.name);
+        const what = `${values}: ${kind} ${metadata.name}`;
+        const selector = kind === 'Service' ? { matchLabels: spec.selector } : (spec?.selector ?? spec?.podSelector);
+        if (selector) assert.equal(matching(selector).length, kind === 'PodMonitor' ? 2 : 1, what);
+        const target = spec?.scaleTargetRef?.name;
+        if (target) {
+          assert.equal(named(manifests, 'Deployment', target).spec.replicas, undefined, `${what} decides alone`);
+        }
+        const backend =
+          spec?.rules?.[0]?.http?.paths[0].backend.service.name ?? spec?.rules?.[0]?.backendRefs?.[0].name;
+        if (backend) assert.ok(named(manifests, 'Service', backend), what);
       }
-      const backend = spec?.rules?.[0]?.http?.paths[0].backend.service.name ?? spec?.rules?.[0]?.backendRefs?.[0].name;
-      if (backend) assert.ok(named(manifests, 'Service', backend), what);
+      for (const manifest of manifests)
+        assert.deepEqual(missingReferences(manifest, manifests, JSON.stringify(VALUE_SETS[values])), [], values);
     }
-    for (const manifest of manifests)
-      assert.deepEqual(missingReferences(manifest, manifests, JSON.stringify(VALUE_SETS[values])), [], values);
-  }
-});
+  },
+);
 
 test(
-  'a change of options starts new pods, and an old one ends after proxies and requests have left it',
+  'a change of options starts new pods, and an old pod stops after proxies and requests have left it',
   needsHelm,
   async () => {
     const changed = await renderChart({ ...MINIMAL, config: { ...MINIMAL.config, LOG_LEVEL: 'warn' } });
@@ -183,7 +188,7 @@ test(
   },
 );
 
-test('pods reach only names, the database and what options need', needsHelm, () => {
+test('pods reach only DNS, the database and the services that their options name', needsHelm, () => {
   const portsOf = (values: string, name: string) =>
     named(rendered[values] ?? [], 'NetworkPolicy', name).spec.egress.flatMap(({ ports }: Manifest) =>
       ports.map(({ port }: Manifest) => port),
@@ -197,7 +202,7 @@ test('pods reach only names, the database and what options need', needsHelm, () 
 });
 
 test(
-  'every option is a value of the chart, or set by it, and values reach the service as they were meant',
+  'every option is a value of the chart or set by it, and each value reaches the service with its type and precision',
   needsHelm,
   async () => {
     const { config, secrets } = JSON.parse(read('deploy/helm/ibid/values.schema.json')).properties;
@@ -208,7 +213,7 @@ test(
       [data.PASSWORD_SIGN_IN, data.MAX_UPLOAD_FILES, data.OTEL_TRACES_SAMPLER_ARG],
       ['on', '100000', '0.25'],
     );
-    // Six pods of each kind, and one more while they are replaced.
+    // Six pods of each kind, plus an extra one during a rollout.
     const notes = await runHelm(['install', 'ibid', '--dry-run=client'], VALUE_SETS.everything ?? {});
     assert.match(notes, /needs up to 280 connections: of 14 pods .* with 20 each\./);
     const { version } = JSON.parse(read('package.json'));
@@ -216,7 +221,7 @@ test(
   },
 );
 
-test('the manifests for CloudNativePG are valid for it, and name a server that promotes only what has all that was acknowledged', async () => {
+test('the CloudNativePG manifests are valid, and a standby is promoted only if it has all acknowledged writes', async () => {
   const manifests = ['cluster', 'pooler'].flatMap((name) => parseManifests(read(`deploy/cloudnative-pg/${name}.yaml`)));
   assert.deepEqual(await findInvalid(manifests), []);
   const [cluster, pooler] = manifests;
@@ -230,7 +235,7 @@ test('the manifests for CloudNativePG are valid for it, and name a server that p
   assert.deepEqual([pooler.spec.cluster.name, pooler.spec.pgbouncer.poolMode], [cluster.metadata.name, 'transaction']);
 });
 
-test('the commands that the documents tell to run make every Secret that the pods then have', needsHelm, async () => {
+test('the documented commands create every Secret that the pods use', needsHelm, async () => {
   const scripts = ['install', 'scale'].flatMap((name) => installationsIn(read(`docs/operations/${name}.md`)));
   assert.equal(scripts.length, 2);
   for (const script of scripts) {

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { until } from './until.ts';
 
-/** A received message: its recipients by the envelope, and its raw text. */
+/** A received message: its envelope and its raw text. */
 export interface ReceivedMessage {
   from: string;
   recipients: string[];
@@ -12,18 +12,18 @@ export interface ReceivedMessage {
 export interface MailServer {
   url: string;
   messages: ReceivedMessage[];
-  /** Waits until the address has received this many messages, and returns the last of them. */
+  /** Waits until the address has received this many messages, and returns the last one. */
   sentTo(address: string, count?: number): Promise<ReceivedMessage>;
   /** Refuses every message from now on, with this reply (RFC 5321): 4yz temporarily, 5yz permanently. */
   refuse(code?: 451 | 550): void;
   accept(): void;
-  /** Closes its port until comeBack(). */
+  /** Closes the port until comeBack(). */
   goDown(): Promise<void>;
   comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A real SMTP server on a loopback port that keeps the messages it receives. */
+/** Starts an SMTP server on a loopback port that keeps the messages it receives. */
 export async function startMailServer(): Promise<MailServer> {
   const messages: ReceivedMessage[] = [];
   let refusing = 0;
@@ -77,7 +77,7 @@ export async function startMailServer(): Promise<MailServer> {
   };
 }
 
-/** A mail server that takes no user and password. */
+/** Starts a mail server that refuses every user and password. */
 export async function startRefusingMailServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const server = new SMTPServer({
     logger: false,
@@ -92,7 +92,7 @@ export async function startRefusingMailServer(): Promise<{ url: string; stop(): 
   };
 }
 
-/** A server that accepts connections and never answers, like a mail server behind a broken firewall. */
+/** Starts a server that accepts connections and never answers, like a mail server whose firewall drops packets. */
 export async function startSilentServer(): Promise<{ url: string; connections(): number; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -113,7 +113,7 @@ export async function startSilentServer(): Promise<{ url: string; connections():
   };
 }
 
-/** The plain part of a message, decoded from quoted-printable. */
+/** Returns the plain text part of a message, decoded from quoted-printable. */
 export function plainText({ raw }: ReceivedMessage): string {
   const part = /Content-Type: text\/plain[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(raw)?.[1] ?? '';
   return part
@@ -121,7 +121,7 @@ export function plainText({ raw }: ReceivedMessage): string {
     .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** The names of a message's headers, in order. */
+/** Returns the names of a message's headers, in order. */
 export function headerNames({ raw }: ReceivedMessage): string[] {
   const head = raw.slice(0, raw.indexOf('\r\n\r\n'));
   return head

@@ -16,9 +16,9 @@ import { openWorld } from './world.ts';
 
 const namesOf = (samples: Sample[]) => new Set(samples.map(({ name }) => name));
 
-test('metrics count the jobs of each kind, lane and status, and none of a kind that the code does not know', async () => {
+test('metrics count the jobs of each kind, lane and status, but not of kinds unknown to this release', async () => {
   const port = await freePort();
-  // Without workers, so that what waits keeps waiting.
+  // Without workers, so that queued jobs stay queued.
   const world = await openWorld({ ROLE: 'web', METRICS_PORT: String(port) });
   await world.db.query(sql`
     insert into background_jobs (name, lane, key, status, run_after) values
@@ -125,7 +125,7 @@ longTest('while the database is stopped metrics are answered without what is rea
   assert.equal((await service.ended).code, 0, service.stdout());
 });
 
-test('metrics count requests by group, kind and status, without names that a client chooses, and what they took', async () => {
+test('metrics count and time requests by group, kind and status, without labels that clients choose', async () => {
   const port = await freePort();
   const world = await openWorld({ ROLE: 'web', METRICS_PORT: String(port) });
   const owner = await world.owner();

@@ -12,12 +12,12 @@ import { makeDatabase, openWorld } from './world.ts';
 
 const read = (path: string) => readFileSync(new URL(`${path}`, PACKAGE), 'utf8');
 
-/** The rows of the table of metrics: name, type and labels. */
+/** Rows of the documented table of metrics: name, type and labels. */
 const documented = [
   ...read('docs/operations/observe.md').matchAll(/^\| `(ibid_\w+)` \| (\w+) \| ([\w, ]*?) ?\|/gm),
 ].map(([, name = '', type = '', labels = '']) => ({ name, type, labels: labels.split(', ').filter(Boolean).sort() }));
 
-/** An expression of PromQL with where it stands. */
+/** A PromQL expression and its location. */
 interface Expression {
   place: string;
   expr: string;
@@ -41,7 +41,6 @@ let text = '';
 let samples: Sample[] = [];
 let end = 0;
 
-/** What the samples of a name have as labels. */
 const labelsOf = (name: string) =>
   new Set(samples.filter((sample) => sample.name === name).flatMap(({ labels }) => Object.keys(labels)));
 
@@ -52,7 +51,7 @@ before(async () => {
   const DATABASE_URL = await makeDatabase();
   const world = await openWorld({
     DATABASE_URL,
-    // The primary itself may be named as one.
+    // A replica URL may also name the primary.
     DATABASE_REPLICA_URLS: DATABASE_URL,
     METRICS_PORT: String(port),
     OIDC_ISSUER: issuer.url,
@@ -79,7 +78,7 @@ before(async () => {
 
 const CERTIFICATE = 'ibid_certificate_expiry_timestamp_seconds';
 
-test('the documented metrics are those that are answered, with the same types and labels', () => {
+test('the documented metrics equal the scraped ones, with the same types and labels', () => {
   const answered = [...text.matchAll(/^# TYPE (ibid_\w+) (\w+)$/gm)].map(([, name = '', type = '']) => {
     const labels = labelsOf(type === 'histogram' ? `${name}_count` : name);
     return { name, type, labels: [...labels].sort() };
@@ -88,7 +87,7 @@ test('the documented metrics are those that are answered, with the same types an
   assert.deepEqual(answered.toSorted(byName), documented.toSorted(byName));
 });
 
-test('alerts and the dashboard name only metrics and labels that are answered', () => {
+test('alerts and the dashboard name only existing metrics and labels', () => {
   assert.ok(rules.length > 10 && panels.length > 20);
   const known = new Set([...samples.map(({ name }) => name), 'up']);
   for (const { place, expr } of expressions) {
@@ -108,10 +107,10 @@ test('alerts and the dashboard name only metrics and labels that are answered', 
   }
 });
 
-test('alerts and the dashboard name only values of labels that occur', () => {
+test('alerts and the dashboard match only label values that occur', () => {
   const values = (name: string, label: string) =>
     new Set(samples.filter((sample) => sample.name === name).map(({ labels }) => labels[label]));
-  // Of these no test makes each value: 5xx, and a stream of events.
+  // Label values that no test produces, such as 5xx and streams.
   const known: Record<string, string[]> = { status: ['2xx', '5xx'], kind: ['read', 'write', 'stream'] };
   for (const { place, expr } of expressions) {
     for (const [, name = '', matchers = ''] of expr.matchAll(/\b(ibid_\w+)\{([^}]*)\}/g)) {
@@ -123,7 +122,7 @@ test('alerts and the dashboard name only values of labels that occur', () => {
   }
 });
 
-test('what an alert says uses only labels that its expression keeps', () => {
+test('the message of an alert uses only labels that its expression keeps', () => {
   for (const { alert, expr, annotations } of rules) {
     const kept = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
     for (const [, label = ''] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) {
@@ -132,7 +131,7 @@ test('what an alert says uses only labels that its expression keeps', () => {
   }
 });
 
-test('metrics say when the certificate of a server ends, how much disk is left and how old the backup is', () => {
+test('metrics report when the certificate of a server expires, the free disk space and the age of the backup', () => {
   assert.equal(sampleOf(samples, CERTIFICATE, { place: 'issuer' }), end);
   for (const place of ['data', 'backups']) {
     const [free = 0, size = 0] = ['free', 'size'].map((what) =>

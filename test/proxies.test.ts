@@ -33,11 +33,11 @@ interface Call {
   method?: string;
   headers?: Record<string, string>;
   body?: Uint8Array | string;
-  /** The address that the caller has. */
+  /** Source address of the connection. */
   from?: string;
 }
 
-/** Sends a request through a proxy; the answer's body is not read yet. */
+/** Sends a request through a proxy and returns before the body of the answer is read. */
 function open(
   { address, ca }: RunningProxy,
   client: Owner,
@@ -50,7 +50,7 @@ function open(
     ca,
     agent: false,
     headers: { authorization: `Bearer ${client.token}`, ...headers },
-    // The name would be resolved to the other family too.
+    // The host name would also resolve to an IPv6 address.
     lookup: (_name, { all }, found) =>
       all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4),
     ...(from && { localAddress: from }),
@@ -71,7 +71,6 @@ async function ask(proxy: RunningProxy, client: Owner, path: string, call: Call 
 
 const TUS = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' };
 
-/** A multipart body with one file. */
 function form(filename: string, content: Buffer): Call {
   const [head, end] = [
     `--x\r\ncontent-disposition: form-data; name="files"; filename="${filename}"\r\ncontent-type: text/plain\r\n\r\n`,
@@ -81,7 +80,6 @@ function form(filename: string, content: Buffer): Call {
   return { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body };
 }
 
-/** Chooses one file in the page for uploads. */
 const choose = (page: Page, name: string, buffer: Buffer) =>
   page
     .locator('input[type=file]:not([webkitdirectory])')
@@ -92,7 +90,7 @@ for (const [name, start] of [
   ['nginx', startDocumentedNginx],
   ['Caddy', startDocumentedCaddy],
 ] as const) {
-  test(`behind ${name} as the document sets it`, { skip: skipProxies }, async (t) => {
+  test(`${name} as documented`, { skip: skipProxies }, async (t) => {
     const proxy = await start(world.address);
     const owner = await world.owner();
     const wiki = `/v1/wikis/${owner.wiki_id}`;
@@ -103,7 +101,7 @@ for (const [name, start] of [
       assert.equal(status, 201, text);
     });
 
-    await t.test('what is too large for the service is refused by the service, in its own words', async () => {
+    await t.test('a body too large for the service gets the error of the service, not of the proxy', async () => {
       const { status, body } = await ask(
         proxy,
         owner,
@@ -115,7 +113,7 @@ for (const [name, start] of [
       assert.notEqual(body.error, undefined);
     });
 
-    await t.test('an upload that is cut goes on behind the bytes that had arrived', async () => {
+    await t.test('a cut upload resumes after the bytes that arrived', async () => {
       const { files } = await announce(owner, owner.wiki_id, { 'cut.txt': content });
       const address = files[0]?.path ?? '';
       const headers = { ...TUS, 'upload-offset': '0', 'content-length': String(content.length) };
@@ -123,7 +121,7 @@ for (const [name, start] of [
       cut.request.on('error', () => undefined);
       cut.request.write(content.subarray(0, content.length / 2));
       const received = async () => (await owner.get(address)).body.received as number;
-      // The service counts what is durable, which is when the request has ended or was cut.
+      // Bytes count once they are durable, which is when the request has ended or was cut.
       await new Promise<void>((resolve) => cut.request.once('drain', resolve));
       cut.request.destroy();
       const offset = await until('bytes have arrived', received, (bytes) => bytes > 0);
@@ -177,11 +175,11 @@ for (const [name, start] of [
   });
 }
 
-test('behind nginx with its defaults', { skip: skipProxies || skip }, async (t) => {
+test('nginx with its defaults', { skip: skipProxies || skip }, async (t) => {
   const proxy = await startDefaultNginx(world.address);
   const owner = await world.owner();
 
-  await t.test('the doctor says that nginx refuses 2 MB, and what to set', async () => {
+  await t.test('the doctor reports that nginx refuses 2 MB, and says which setting to change', async () => {
     const publicOf = async (PUBLIC_URL: string) => {
       const lines: string[] = [];
       await runDoctor({ DATABASE_URL, DATA_DIR: await makeFolder(), PUBLIC_URL }, ['--json'], (line) =>
@@ -224,7 +222,7 @@ test('behind nginx with its defaults', { skip: skipProxies || skip }, async (t) 
   });
 });
 
-test('where no part is small enough for the proxy, the page says what refuses it', {
+test('if no part is small enough for the proxy, the page says that the proxy refuses it', {
   skip: skipProxies || skip,
 }, async () => {
   const proxy = await startDefaultNginx(world.address, 'client_max_body_size 32k;');
@@ -243,7 +241,7 @@ test('where no part is small enough for the proxy, the page says what refuses it
   assert.equal(await panel.getByText('sent', { exact: true }).count(), 0, 'nothing of the file has arrived');
 });
 
-test('the blocks for Apache and Traefik name the settings that the others have', () => {
+test('the blocks for Apache and Traefik have the same settings as the other blocks', () => {
   const apache = documentedBlock('apache');
   for (const setting of [
     'LimitRequestBody 0',

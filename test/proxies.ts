@@ -16,20 +16,19 @@ const DOCUMENT = fileURLToPath(new URL('docs/operations/proxy.md', PACKAGE));
 const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path));
 const CADDY = ['/usr/bin/caddy', '/usr/local/bin/caddy'].find((path) => existsSync(path));
 
-/** The option of each test that needs the two proxies. */
 export const skipProxies: string | false = skipUnless(
   NGINX !== undefined && CADDY !== undefined,
   'Install nginx and Caddy (apt-get install --no-install-recommends nginx caddy): tests of the settings of proxies start both.',
 );
 
-/** A proxy of this machine. Its address is https where there is a certificate. */
+/** A running proxy. Its address is https if it has a certificate. */
 export interface RunningProxy {
   address: string;
-  /** The certificate that signed its own. */
+  /** The certificate to trust, as PEM; empty without TLS. */
   ca: string;
 }
 
-/** The block of the document for operators in this language, as it is there. */
+/** Returns a block of the document for operators verbatim. Throws an Error if no block has this language. */
 export function documentedBlock(language: string): string {
   const [, block] =
     new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
@@ -37,7 +36,7 @@ export function documentedBlock(language: string): string {
   return block;
 }
 
-/** nginx with the block of the document, whose addresses and certificate alone are replaced. */
+/** Starts nginx with the documented block. Only its addresses and certificate are replaced. */
 export async function startDocumentedNginx(service: string): Promise<RunningProxy> {
   const [folder, port] = [await makeFolder(), await freePort()];
   const { cert, key, ca } = await makeCertificate(folder);
@@ -51,7 +50,7 @@ export async function startDocumentedNginx(service: string): Promise<RunningProx
   return { address: `https://localhost:${port}`, ca };
 }
 
-/** nginx as it is where nothing but the service's address was set. */
+/** Starts nginx with defaults: only the address of the service is set. */
 export async function startDefaultNginx(service: string, setting = ''): Promise<RunningProxy> {
   const [folder, port] = [await makeFolder(), await freePort()];
   const location = `location / { proxy_pass ${service}; proxy_set_header Host $http_host; }`;
@@ -59,12 +58,11 @@ export async function startDefaultNginx(service: string, setting = ''): Promise<
   return { address: `http://127.0.0.1:${port}`, ca: '' };
 }
 
-/** Caddy with the block of the document. */
 export async function startDocumentedCaddy(service: string): Promise<RunningProxy> {
   const [folder, port] = [await makeFolder(), await freePort()];
   const { cert, key, ca } = await makeCertificate(folder);
   const site = replaceAll(documentedBlock('caddyfile'), {
-    // A certificate of this test in place of one that is fetched.
+    // Use the certificate of this test instead of fetching one.
     'wiki.example.com {': `https://localhost:${port} {\n  tls ${cert} ${key}`,
     '127.0.0.1:8080': new URL(service).host,
   });
@@ -84,7 +82,7 @@ function replaceAll(text: string, changes: Record<string, string>): string {
 async function runNginx(folder: string, server: string, port: number): Promise<void> {
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((it) => `${it}_temp_path ${folder}/${it};`);
   const config = join(folder, 'nginx.conf');
-  // Root gives its children another user, who may not enter the folder of a test.
+  // As root, nginx runs its workers as another user, who may not enter the folder of a test.
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   await writeFile(
     config,
@@ -97,7 +95,7 @@ ${server}
   await run(NGINX ?? 'nginx', ['-p', folder, '-e', 'stderr', '-c', config], folder, port);
 }
 
-/** Runs a proxy until the tests of the file have ended, and waits until it listens. */
+/** Runs a proxy until the tests of the file have ended. Resolves when it listens. */
 async function run(program: string, args: string[], folder: string, port: number): Promise<void> {
   const env = { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const child = spawn(program, args, { env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -11,7 +11,6 @@ interface S3rver {
   run(): Promise<unknown>;
   close(): Promise<void>;
   httpServer: Server;
-  /** Handlers of a request, in order. */
   middleware: ((request: Exchange, next: () => Promise<void>) => Promise<void>)[];
 }
 
@@ -33,14 +32,14 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
-/** An S3 server on a loopback port with one bucket; it stores objects as files. */
+/** Creates an S3 server on a loopback port with one bucket. It stores objects as files. */
 export async function startS3Server(): Promise<S3Server> {
   const directory = join(await makeFolder(), 's3');
   const port = await freePort();
   const configureBuckets = [{ name: 'wiki' }];
   let server: S3rver | undefined;
   const start = async () => {
-    // It computes the signature of a list request differently from Amazon's client, so it accepts mismatches.
+    // It computes the signature of a list request differently from Amazon's client, so it must accept mismatches.
     const options = { silent: true, allowMismatchedSignatures: true, configureBuckets };
     server = new S3rver({ address: '127.0.0.1', port, directory, ...options });
     server.middleware.unshift(aboutUnfinished(join(directory, 'wiki', '._S3rver_uploads')));
@@ -66,8 +65,8 @@ export interface S3Proxy {
 }
 
 /**
- * A proxy in front of an S3 server, on a loopback port of its own. Each request is passed on when `look` has ended, unless
- * `look` has ended its connection.
+ * Starts a proxy in front of an S3 server, on a loopback port of its own. Forwards each request after `look` has
+ * resolved, unless `look` has closed its connection.
  */
 export async function startS3Proxy(
   server: S3Server,
@@ -97,11 +96,12 @@ export async function startS3Proxy(
   };
 }
 
-/** Few, so that a list has several pages. */
+/** A small page size, so that a list has several pages. */
 const PAGE = 2;
 
 /**
- * Adds two requests that the package lacks: list unfinished multipart uploads, and abort one. They work on its files.
+ * Adds two requests that the package lacks: list unfinished multipart uploads, and abort an upload. They work on the
+ * package's files.
  */
 function aboutUnfinished(folder: string): S3rver['middleware'][number] {
   return async (exchange, next) => {

@@ -6,7 +6,7 @@ export interface Sample {
   value: number;
 }
 
-/** The text of a scrape of /metrics. It must always be answered. */
+/** Scrapes /metrics and returns the text. Asserts that the scrape succeeds. */
 export async function scrapeText(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   assert.equal(response.status, 200);

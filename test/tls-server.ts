@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { cleanUp } from './clean-up.ts';
 import { freePort } from './process.ts';
 
-/** A server with a certificate for a day, and when that ends, in seconds since the epoch. */
+/** Starts a server whose certificate is valid for a day. `end`: its expiry, in seconds since the epoch. */
 export async function startTlsServer(folder: string): Promise<{ url: string; end: number }> {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const run = (...args: string[]) => promisify(execFile)('openssl', args);
