@@ -14,7 +14,7 @@ import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
 const VERSIONS = new URL('packages/documents/extractor-versions.json', PACKAGE);
 
-/** A picture in an address, as programs write small ones. */
+/** A picture in a data URL, as programs write small ones. */
 const DATA_PICTURE = `data:image/png;base64,${Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100)]).toString('base64')}`;
 
 /** A page of Logseq. */
@@ -137,7 +137,7 @@ const EPUB = zipOf([
   ],
 ]);
 
-/** Three rows of two cells, which only their lines tell from words. */
+/** Three rows of two cells; only ruled lines distinguish the table from words. */
 const RULED_PDF = pdfOfContents([
   Buffer.from(
     [0, 1, 2]
@@ -172,7 +172,7 @@ const PDF = pdfOf([
   ],
 ]);
 
-/** A table whose head is repeated on the next page. */
+/** A table whose header row is repeated on the next page. */
 const LONG_TABLE_PDF = pdfOf(
   [
     [120, '10'],
@@ -186,7 +186,7 @@ const LONG_TABLE_PDF = pdfOf(
   ),
 );
 
-/** Prose, and a loop in monospaced type that goes on on the next page. */
+/** Prose, and a loop in monospaced type that continues on the next page. */
 const CODE_PDF = pdfOfPages(
   ['(while i < 3 {) Tj 12 -12 Td (print i;) Tj', '1 0 0 1 92 790 Tm (i += step;) Tj -12 -12 Td (}) Tj'].map(
     (code) =>
@@ -195,7 +195,7 @@ const CODE_PDF = pdfOfPages(
   '/F2<</Type/Font/Subtype/Type1/BaseFont/Courier>>',
 );
 
-/** A note below the text, and a picture with its caption. */
+/** A footnote, and a picture with its caption. */
 const NOTE_PDF = pdfOfContents(
   [
     Buffer.from(
@@ -205,7 +205,7 @@ const NOTE_PDF = pdfOfContents(
   { A: pixelImage(120, 90, (x, y) => [x, y, 0]) },
 );
 
-/** A table without lines: with an empty cell, one of two lines, and a row on the next page. */
+/** A table without ruled lines: with an empty cell, a cell of two lines, and a row on the next page. */
 const ALIGNED_PDF = pdfOf([
   [
     ...['Name', 'Size', 'Meaning'].map((text, k) => [text, 50 + 120 * k, 120] as const),
@@ -216,7 +216,7 @@ const ALIGNED_PDF = pdfOf([
   [20, 40, 60].flatMap((y) => ['ginger', `${y}`, 'brown'].map((text, k) => [text, 50 + 120 * k, 800 - y] as const)),
 ]);
 
-/** A list whose bullets are drawn, and a table whose cells are as near to each other as words. */
+/** A list with drawn bullets, and a table whose cells are no further apart than words. */
 const DRAWN_PDF = pdfOfContents([
   Buffer.from(
     [
@@ -231,7 +231,7 @@ const DRAWN_PDF = pdfOfContents([
   ),
 ]);
 
-/** A numbered list that goes on behind a paragraph, in the middle of a level, and code that continues its last item. */
+/** A numbered list that is interrupted by a paragraph within a level, and code that continues its last item. */
 const WORD_LIST = docxOf(
   [
     [1, 'one'],
@@ -347,7 +347,7 @@ import a from "b"
 
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
-/** Code by the style of a paragraph and of a word. */
+/** Code marked by the style of a paragraph and of a word. */
 const WORD_CODE = docxOf(
   `${wordParagraph('if (a)  b();', 'SourceCode')}<w:p><w:r><w:rPr><w:rStyle w:val="VerbatimChar"/></w:rPr><w:t>b()</w:t></w:r></w:p>`,
   '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>',
@@ -361,18 +361,18 @@ const WORD_CODE = docxOf(
   ],
 );
 
-/** Notes as mdBook and LibreOffice write them, and a table in a cell of a layout. */
+/** Footnotes as mdBook and LibreOffice write them, and a table nested in a layout table. */
 const NOTES =
   '<p>Noted<a id="r" href="#f">1</a></p><div><p><a id="f" href="#r">1</a> Another note.</p></div><p>Text<sup class="footnote-reference"><a href="#n">1</a></sup></p><table><tr><td><table><tr><td>a<td>b<tr><td>1<td>2</table></table><ol><li id="n">A note.</ol>';
 
 const FIGURE =
   '<figure><img src="a.png" alt="A map"><figcaption aria-hidden="true">A <em>map</em></figcaption></figure>';
 
-/** Blocks in lines, code in a cell and in front of a place, and a table of contents. */
+/** Block elements inside inline ones, code in a cell and at the target of a link, and a list in a definition list. */
 const WRAPPED =
   '<b><p>one</p><p>two</p></b><p>See<table><tr><th>a<th>b<tr><td><pre>c\nd</pre><td><a href="#e">e</a></table><p><tt id="e">e</tt><dl><dt>A<dt>B<dd><ul><li>C</ul></dl>';
 
-/** Like those of DocBook. */
+/** Page of a Confluence export. */
 const CONFLUENCE =
   '<html><head><title>SP : Home</title></head><body class="theme-default"><div id="page"><div id="main"><div id="main-header"><div id="breadcrumb-section"><ol id="breadcrumbs"><li><a href="index.html">SP</a></li></ol></div><h1 id="title-heading"><span id="title-text">SP : Home</span></h1></div><div id="content"><div class="page-metadata">Created by A</div><div id="main-content" class="wiki-content"><p>Text</p></div></div></div></div></body></html>';
 
@@ -381,10 +381,10 @@ const GOOGLE_DOCS =
 
 const XHTML_PAGE = '<?xml version="1.0"?><html><body><b><a id="a"/>b<i/></b><p>c</p></body></html>';
 
-/** What would be code of MDX, which a page hides, if it were written as Markdown. */
+/** A line of text that MDX would read as an import and hide, if it were written to Markdown unescaped. */
 const STATEMENT = "import a from 'b'";
 
-/** A head of two rows that are as near to each other as lines, written cell by cell. */
+/** A header of two rows, as close as lines of one row and written cell by cell. */
 const HEADS_PDF = pdfOf([
   [
     ['Region', 50, 714],
@@ -406,7 +406,7 @@ const ODF_TEXT = `<text:h text:outline-level="1">A title</text:h><text:p>Text<te
 
 const RTF = String.raw`{\rtf1\ansi\ansicpg1252{\stylesheet{\s1 heading 1;}}\pard\s1 A title\par\pard {\b bold} caf\'e9{\footnote A note.}\par{\listtext -\tab}one\par\pard\trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell 2\cell\row}`;
 
-/** Small documents of each kind, with what is easily read in another way. */
+/** Small documents of each kind, with constructs that extractors easily misread. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
   markdown: [
     ['guide.md', Buffer.from(MARKDOWN)],
@@ -496,7 +496,10 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
   msg: [['message.msg', outlookOf({ texts: { '0037': 'Hello', '0C1A': 'Ann', '1000': 'A text.' } })]],
 };
 
-/** The SHA-256 of what is read of the documents of a kind: their texts, the places and forms of their blocks, and how they are shown. */
+/**
+ * Returns the SHA-256 of everything extracted from the documents of a kind: texts, positions and forms of blocks, and
+ * rendered pages.
+ */
 async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
   const hash = createHash('sha256');
   for (const [filename, bytes] of samples) {
@@ -519,7 +522,7 @@ async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The text of extractor-versions.json: the versions that are there, raised where the output is another one. */
+/** Returns the text of extractor-versions.json: each known version, incremented if the output has changed. */
 export async function extractorVersions(): Promise<string> {
   const known: Record<string, { version: number; output: string }> = JSON.parse(readFileSync(VERSIONS, 'utf8'));
   const versions: typeof known = {};

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Answer, type Owner, waitForUpload } from './world.ts';
 
-/** Files by name. */
 export type Files = Record<string, string | Uint8Array>;
 
 interface ListedPage {
@@ -17,7 +16,7 @@ interface TreePage {
   slug: string;
 }
 
-/** A new wiki of this owner that folders are uploaded to. */
+/** Creates a wiki of this owner and returns functions that upload folders to it. */
 export async function newFolderWiki(owner: Owner) {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Folders' });
   const wiki_id: string = body.wiki_id;
@@ -42,17 +41,15 @@ export async function newFolderWiki(owner: Owner) {
     begin: (files: Files) => begin('?mode=sync', files),
     add: async (files: Files) => ended(await begin('', files)),
     sync: async (files: Files) => ended(await begin('?mode=sync', files)),
-    /** Writes a page as people do. */
     edit: async (path: string, markdown: string) => {
       const { page_id, revision } = await page(path);
       const { status, body } = await owner.patch(`${at}/pages/${page_id}`, { base_revision: revision, markdown });
       assert.equal(status, 200, JSON.stringify(body));
     },
-    /** The page_ids of the pages at these paths. */
     ids: (paths: readonly string[]): Promise<string[]> =>
       Promise.all(paths.map(async (path) => (await page(path)).page_id)),
     stale: async () => (await pages()).flatMap(({ stale, path }) => (stale ? path : [])).sort(),
-    /** The paths of all pages, as the tree shows them. */
+    /** Returns the paths of all pages, in the order of the tree. */
     tree: async (): Promise<string[]> => {
       const { body } = await owner.get(`${at}/tree`);
       const below = Map.groupBy(body as TreePage[], ({ parent_page_id }) => parent_page_id);

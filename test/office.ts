@@ -21,7 +21,6 @@ export interface SlideOf {
   relations?: readonly (readonly [id: string, type: string, target: string])[];
 }
 
-/** A PowerPoint presentation of slides with these shapes. */
 export function pptxOf(slides: readonly SlideOf[], parts: readonly Part[] = []): Buffer {
   const names = 'xmlns:a="a" xmlns:p="p" xmlns:r="r"';
   return zipOf([
@@ -52,9 +51,9 @@ export function pptxOf(slides: readonly SlideOf[], parts: readonly Part[] = []):
   ]);
 }
 
-/** A shape with paragraphs of runs (`text`) or of XML. */
+/** Returns a shape with paragraphs, each a text or XML. */
 export function shapeOf(placeholder: string, ...paragraphs: readonly string[]): string {
-  // The one for any content names no type.
+  // The placeholder for any content names no type.
   const type = placeholder === 'any' ? 'idx="1"' : `type="${placeholder}"`;
   const place = placeholder === '' ? '' : `<p:ph ${type}/>`;
   const texts = paragraphs.map((each) => (each.startsWith('<') ? each : `<a:p><a:r><a:t>${each}</a:t></a:r></a:p>`));
@@ -63,7 +62,7 @@ export function shapeOf(placeholder: string, ...paragraphs: readonly string[]): 
 
 export interface SheetOf {
   name: string;
-  /** The XML of its rows, and what is in front of and behind them. */
+  /** XML of the sheet's rows; `before` and `behind` hold the XML around them. */
   rows: string;
   before?: string;
   behind?: string;
@@ -71,7 +70,7 @@ export interface SheetOf {
   relations?: readonly (readonly [id: string, type: string, target: string])[];
 }
 
-/** An Excel workbook. `styles`: the XML of its style sheet. */
+/** Builds an Excel workbook. `styles`: the XML of its style sheet. */
 export function xlsxOf(
   sheets: readonly SheetOf[],
   {
@@ -116,7 +115,7 @@ export function xlsxOf(
   ]);
 }
 
-/** An OpenDocument file of a kind (`text`, `spreadsheet`, `presentation`) with this XML in its body. */
+/** Builds an OpenDocument file of a kind (`text`, `spreadsheet`, `presentation`) with this XML in its body. */
 export function odfOf(
   kind: 'text' | 'spreadsheet' | 'presentation',
   body: string,

@@ -1,20 +1,19 @@
 import { burn, type Entry } from '@kenjiuno/msgreader/lib/Burner.js';
 
-/** The types of entries of a compound file. */
+/** Entry types of a compound file. */
 const [DIRECTORY, DOCUMENT, ROOT] = [1, 2, 5];
 
 export interface OutlookMessage {
-  /** Texts by the number of their property, such as `0037` for the subject. */
+  /** Texts by property number, such as `0037` for the subject. */
   texts: Readonly<Record<string, string | Uint8Array>>;
   recipients?: readonly Readonly<Record<string, string | Uint8Array>>[];
   attachments?: readonly Readonly<Record<string, string | Uint8Array>>[];
 }
 
-/** A message of Outlook (.msg) with these properties. */
 export function outlookOf({ texts, recipients = [], attachments = [] }: OutlookMessage): Buffer {
   const entries: Entry[] = [{ name: 'Root Entry', type: ROOT, children: [], length: 0 }];
   const add = (parent: Entry, name: string, content?: Uint8Array): Entry => {
-    // The library takes all of the memory that a part is in.
+    // Copied: the library reads the whole buffer underlying a view.
     const entry: Entry = content
       ? { name, type: DOCUMENT, length: content.length, binaryProvider: () => new Uint8Array(content) }
       : { name, type: DIRECTORY, length: 0, children: [] };

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 
-/** A line of a page: its text, its position in points from the bottom left, and its size. */
+/** A line of a page: its text, its position in points from the bottom left, and its font size in points. */
 export type PdfLine = readonly [text: string, x: number, y: number, size?: number];
 
 /** An image of a PDF: its dictionary entries besides type and length, and its stream. */
@@ -12,7 +12,7 @@ export interface PdfImage {
 /** The position of an image on a page: its name, in points from the lower left corner. */
 export type PdfPicture = readonly [name: string, x: number, y: number, width: number, height: number];
 
-/** A PDF of pages of lines, A4, in Helvetica; texts are ASCII. `pictures`: the images of each page. */
+/** Builds a PDF of pages of lines, A4, in Helvetica; texts are ASCII. `pictures`: the images of each page. */
 export function pdfOf(
   pages: readonly (readonly PdfLine[])[],
   pictures: readonly (readonly PdfPicture[])[] = [],
@@ -34,7 +34,7 @@ export function pdfOf(
   );
 }
 
-/** A PDF whose pages have these content streams; each page has the images that it names as resources. */
+/** Builds a PDF whose pages have these content streams. Each page has the images that it names as resources. */
 export function pdfOfContents(
   contents: readonly Uint8Array[],
   images: Readonly<Record<string, PdfImage>> = {},
@@ -64,7 +64,9 @@ export function pdfOfContents(
   return pdfOfObjects(objects);
 }
 
-/** A PDF of these objects, numbered from 1; the first is its catalog. `trailer`: further entries of its trailer. */
+/**
+ * Builds a PDF of these objects, numbered from 1; the first is its catalog. `trailer`: further entries of its trailer.
+ */
 export function pdfOfObjects(objects: readonly (string | Buffer)[], trailer = ''): Buffer {
   const parts = [Buffer.from('%PDF-1.7\n')];
   const offsets: number[] = [];
@@ -85,7 +87,9 @@ export function pdfOfObjects(objects: readonly (string | Buffer)[], trailer = ''
   return Buffer.concat(parts);
 }
 
-/** One page for each content stream, in Helvetica (F1) and these fonts, with further entries. */
+/**
+ * Builds a PDF with one page for each content stream, in Helvetica (F1) and these fonts. `entries`: further objects.
+ */
 export function pdfOfPages(
   contents: readonly string[],
   fonts = '',
@@ -111,7 +115,7 @@ export function streamObject(dictionary: string, stream: Uint8Array): Buffer {
   ]);
 }
 
-/** An RGB image whose pixels a function returns. */
+/** Builds an RGB image whose pixels a function returns. */
 export function pixelImage(
   width: number,
   height: number,
@@ -126,7 +130,7 @@ export function pixelImage(
   };
 }
 
-/** A JPEG file in a PDF, as Chromium writes it. */
+/** A JPEG file embedded in a PDF as Chromium does it. */
 export function jpegImage(width: number, height: number, jpeg: Buffer = greyJpeg(width, height)): PdfImage {
   return {
     dictionary: `/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode/ColorTransform 0`,
@@ -134,12 +138,12 @@ export function jpegImage(width: number, height: number, jpeg: Buffer = greyJpeg
   };
 }
 
-/** The smallest possible JPEG file of this size, all grey. `notes`: metadata, as a camera would write it. */
+/** Builds the smallest possible JPEG file of this size, all grey. `notes`: metadata, as a camera would write it. */
 export function greyJpeg(width: number, height: number, notes = ''): Buffer {
   const segment = (marker: number, ...bytes: number[]) => [0xff, marker, 0, bytes.length + 2, ...bytes];
   const size = [height >> 8, height & 255, width >> 8, width & 255];
   const components = [1, 2, 3];
-  // Each of the tables has one code, 0, which means no difference from the previous block.
+  // Each table has a single code, 0, which means no difference from the previous block.
   const codes = [1, ...Array(15).fill(0), 0];
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
   return Buffer.from([

@@ -1,6 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A chunk of a PNG. */
 export function pngChunk(type: string, data: Buffer): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(data.length);
@@ -13,13 +12,13 @@ export function pngChunk(type: string, data: Buffer): Buffer {
 interface PngOptions {
   width?: number;
   height?: number;
-  /** A level of grey. */
+  /** Grey level, 0 to 255. */
   grey?: number;
   /** Chunks before the image. */
   more?: readonly Buffer[];
 }
 
-/** A PNG of one grey. */
+/** Builds a PNG of a single grey. */
 export function png({ width = 2, height = 2, grey = 128, more = [] }: PngOptions = {}): Buffer {
   const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0]);
   header.writeUInt32BE(width);
@@ -37,7 +36,7 @@ export function png({ width = 2, height = 2, grey = 128, more = [] }: PngOptions
 
 const fromBase64 = (text: string) => Buffer.from(text, 'base64');
 
-/** A photo of 12 × 8 pixels, with nothing besides. */
+/** A photo of 12 × 8 pixels without metadata. */
 export const JPEG = fromBase64(
   '/9j/2wBDAAYEBQYFBAYGBQYHBwYIChAKCgkJChQODwwQFxQYGBcUFhYaHSUfGhsjHBYWICwgIyYnKSopGR8tMC0oMCUoKSj/2wBDAQcHBwoIChMKChMoGhYa' +
     'KCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCj/wAARCAAIAAwDASIAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAA' +
@@ -45,7 +44,7 @@ export const JPEG = fromBase64(
     'EQMRAD8AyLMf2yM1+82AUuKsUas4JpK8Vt0//9k=',
 );
 
-/** The same as a lossy WebP. */
+/** The same photo as a lossy WebP. */
 export const WEBP = fromBase64(
   'UklGRlIAAABXRUJQVlA4IEYAAACQAgCdASoMAAgAAUAmJbACdLoBQM38ABSlVCnGGAD++emV86Gb+l1TX/drX6Kp8MxP/J98xe/9qEppkTVmx/xXF8pOAAAA',
 );
@@ -53,21 +52,20 @@ export const WEBP = fromBase64(
 /** One transparent pixel. */
 export const GIF = fromBase64('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7');
 
-/** A segment of a JPEG, as it stands behind the first two bytes. */
+/** Builds a JPEG segment, to be inserted after the first two bytes of a file. */
 export function jpegSegment(marker: number, data: Buffer): Buffer {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);
   return Buffer.concat([head, data]);
 }
 
-/** An Exif that says how the camera was held (1 to 8) and where. */
+/** Builds an Exif segment with the camera's orientation (1 to 8) and location. */
 export function exif(orientation: number, place: string): Buffer {
   const tiff = Buffer.from('49492a00080000000200120103000100000000000000258804000100000026000000' + '00000000', 'hex');
   tiff.writeUInt16LE(orientation, 18);
   return jpegSegment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff, Buffer.from(place)]));
 }
 
-/** A WebP of these chunks. */
 export function webp(chunks: readonly (readonly [type: string, data: Buffer])[]): Buffer {
   const parts = chunks.flatMap(([type, data]) => {
     const head = Buffer.alloc(8);

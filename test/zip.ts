@@ -14,8 +14,8 @@ function pack(content: string | Uint8Array): { crc: number; packed: Buffer } {
 }
 
 /**
- * A compressed ZIP archive of files by name; names are written unchanged, those of bytes without saying that they are UTF-8.
- * `extra`: the extra field.
+ * Builds a compressed ZIP archive of files by name. Names are written unchanged; a name given as bytes is not flagged
+ * as UTF-8. `extra`: the extra field.
  */
 export function zipOf(
   files: readonly (readonly [name: string | Uint8Array, content: string | Uint8Array, extra?: Uint8Array])[],
@@ -53,7 +53,7 @@ export function zipOf(
   return Buffer.concat([...parts, list, end]);
 }
 
-/** A Word document with this XML in its body; `relations`: its relationships, `parts`: its other parts. */
+/** Builds a Word document with this XML in its body; `relations`: its relationships, `parts`: its other parts. */
 export function docxOf(
   body: string,
   relations = '',
@@ -79,7 +79,6 @@ export function docxOf(
   ]);
 }
 
-/** A paragraph of a Word document. */
 export function wordParagraph(text: string, style = ''): string {
   const properties = style === '' ? '' : `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`;
   return `<w:p>${properties}<w:r><w:t>${text}</w:t></w:r></w:p>`;
