@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { hostileText, hostileValue } from './hostile-values.ts';
 
-/** A request that is not sent yet: `§own.wiki_id§` and the like stand for ids. */
+/** A request that is not sent yet. Placeholders such as `§own.wiki_id§` stand for ids. */
 export interface FuzzedRequest {
   /** As in openapi.json: `PATCH /v1/wikis/{wiki_id}`. */
   operation: string;
@@ -58,12 +58,10 @@ export const API = JSON.parse(readFileSync(new URL('openapi.json', PACKAGE), 'ut
   };
 };
 
-/** All operations by name. */
 const OPERATIONS = Object.entries(API.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
-/** One to six requests that are sent at once. */
 export function fuzzedRequests(): fc.Arbitrary<FuzzedRequest[]> {
   return fc.array(fc.oneof(...OPERATIONS.map(({ method, path, operation }) => requestTo(method, path, operation))), {
     minLength: 1,
@@ -121,7 +119,7 @@ function requestTo(method: string, path: string, operation: Operation): fc.Arbit
     });
 }
 
-/** `usual` in `weight` of `weight + 1` cases. */
+/** Generates `usual` in `weight` of `weight + 1` cases. */
 function mostly<T, U>(weight: number, usual: fc.Arbitrary<T>, other: fc.Arbitrary<U>): fc.Arbitrary<T | U> {
   return fc.oneof<fc.MaybeWeightedArbitrary<T | U>[]>({ weight, arbitrary: usual }, { weight: 1, arbitrary: other });
 }
@@ -143,7 +141,7 @@ function idsUnescaped(text: string): string {
   return text.replace(/%C2%A7([a-z]+\.[a-z_]+)%C2%A7/g, '§$1§');
 }
 
-/** Percent-encoded; a surrogate alone, which has no encoding, as bytes that are not UTF-8. */
+/** Percent-encodes a text. A lone surrogate, which has no encoding, becomes bytes that are not UTF-8. */
 function encode(text: string): string {
   return Array.from(text, (character) => (character.isWellFormed() ? encodeURIComponent(character) : '%ed%a0%80')).join(
     '',
@@ -233,7 +231,7 @@ function jsonText(schema: Schema, example: unknown): fc.Arbitrary<Body> {
     .map((it) => ({ type: it.type, text: it.change(latin1(JSON.stringify(it.value) ?? '')) }));
 }
 
-/** The bytes of the text's UTF-8, one character each. */
+/** Returns the UTF-8 bytes of a text, one character each. */
 function latin1(text: string): string {
   return Buffer.from(text.replaceAll('§', '\x01')).toString('latin1').replaceAll('\x01', '§');
 }
@@ -256,7 +254,7 @@ const JSON_CHANGES: ((text: string) => string)[] = [
   () => ' ',
 ];
 
-/** The example, with some of its fields replaced or left out. */
+/** Generates the example with some of its fields replaced or left out. */
 function withExample(schema: Schema, example: unknown): fc.Arbitrary<unknown> {
   if (typeof example !== 'object' || example === null) return valuesOf('', schema);
   const { properties = {} } = resolve(schema);
@@ -359,7 +357,7 @@ function resolve(schema: Schema): Schema {
   return name === undefined ? schema : (API.components.schemas[name] ?? {});
 }
 
-/** Values of this schema; one field in ten has another. */
+/** Generates values of this schema; one field in ten gets a value that may violate it. */
 function valuesOf(name: string, given: Schema): fc.Arbitrary<unknown> {
   const schema = resolve(given);
   if (schema.const !== undefined) return fc.constant(schema.const);

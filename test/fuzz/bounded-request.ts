@@ -3,20 +3,19 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { RawAnswer, RawRequest } from '../raw-http.ts';
 import { patience } from '../until.ts';
 
-/** How long the machine may idle while an answer is waited for. */
+/** Maximum idle time of the machine while waiting for an answer. */
 const HANGS_MS = 30_000;
-/** What is slower is counted, and fails nothing: the machine may be busy. */
+/** Slower answers are counted, but do not fail: the machine may be busy. */
 const SLOW_MS = 5_000;
 const ANSWER_MAX = 10 * 1024 ** 2;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
-/** Counts of all requests that were sent. */
 const sent = { requests: 0, slow: 0, slowest_ms: 0, statuses: {} as Record<number, number> };
 
 /**
- * Sends a request and reads at most the first event of a stream. Errors: AssertionError where there is no answer in
- * time, the connection breaks before it, or it is larger than 10 MB (`mayBeLarge`: files may).
+ * Sends a request and reads at most the first event of a stream. Throws an AssertionError if there is no answer in
+ * time, if the connection breaks before it, or if it is larger than 10 MB (`mayBeLarge`: files may be).
  */
 export function sendBounded(
   address: string,
@@ -64,10 +63,10 @@ export function sendBounded(
       response.on('error', fail);
       response.on('end', end);
     });
-    // A server that has refused a body need not read all of it; only the answer matters.
+    // A server that refuses a body may close the connection before it has read all of it; only the answer matters.
     out.on('error', (error: NodeJS.ErrnoException) => {
       if (isAnswered && !isLimit(error)) return;
-      // The service may close a connection that was idle at the moment when it is used again.
+      // The service may close an idle connection at the moment when it is reused.
       if (!out.reusedSocket || error.code !== 'ECONNRESET' || isAgain) return fail(error);
       clearInterval(timer);
       sendBounded(address, request, mayBeLarge, true).then(resolve, reject);
@@ -87,7 +86,7 @@ function count(status: number, ms: number): void {
   if (ms > SLOW_MS) sent.slow += 1;
 }
 
-/** The counts as a line: `1234 requests (200: 800, 404: 434), 0 slower than 5 s, the slowest 812 ms`. */
+/** Formats the counts: `1234 requests (200: 800, 404: 434), 0 slower than 5 s, the slowest 812 ms`. */
 export function sentText(): string {
   const statuses = Object.entries(sent.statuses).map(([status, times]) => `${status}: ${times}`);
   return `${sent.requests} requests (${statuses.join(', ')}), ${sent.slow} slower than ${SLOW_MS / 1000} s, the slowest ${Math.round(sent.slowest_ms)} ms`;

@@ -1,18 +1,17 @@
 import fc from 'fast-check';
 import { sometimes } from './hostile-values.ts';
 
-/** What is sent over one connection, and how; positions are taken modulo the length of what they are in. */
+/** The bytes and the behaviour of one connection. Positions are taken modulo the length of the text. */
 export interface FuzzedConnection {
-  /** Which of the valid requests are sent, one directly behind the other. */
+  /** Indexes of the valid requests to send, without a pause between them. */
   requests: number[];
   framing: Framing;
   changes: Change[];
-  /** Bytes that are written at once; 0 for all. */
+  /** Bytes per write; 0 for all at once. */
   piece: number;
   pause_ms: number;
-  /** Where the bytes end before their end. */
   cut: number | undefined;
-  /** What the client does when it has written its bytes. */
+  /** The client's behaviour after it has written its bytes. */
   end: End;
 }
 
@@ -30,12 +29,12 @@ type Framing =
   | { kind: 'none' };
 
 /**
- * `reset` breaks the connection, `half` closes the client's side, `answered` leaves with the first bytes of the answer, `unread` reads
- * nothing of it, and `wait` stays until the service has answered or closed.
+ * `reset` breaks the connection, `half` closes the client's side, `answered` leaves at the first bytes of the answer,
+ * `unread` reads none of the answer, and `wait` stays until the service has answered or closed.
  */
 export type End = 'wait' | 'half' | 'reset' | 'answered' | 'unread';
 
-/** Pieces of HTTP and of forms where they do not belong. */
+/** Pieces of HTTP and of forms, to insert at wrong places. */
 const PIECES = [
   '\r\n',
   '\r\n\r\n',
@@ -100,7 +99,7 @@ const framing: fc.Arbitrary<Framing> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Framing>({ kind: 'two lengths' }, { kind: 'both' }, { kind: 'none' }) },
 );
 
-/** One to five connections that are open at once; `count` valid requests are chosen from. */
+/** Generates one to five connections to open at once. `count`: number of valid requests to choose from. */
 export function fuzzedConnections(count: number): fc.Arbitrary<FuzzedConnection[]> {
   const connection: fc.Arbitrary<FuzzedConnection> = fc.record({
     requests: fc.oneof(
@@ -123,13 +122,12 @@ export function fuzzedConnections(count: number): fc.Arbitrary<FuzzedConnection[
   return fc.array(connection, { minLength: 1, maxLength: 5 });
 }
 
-/** A valid request, as Latin-1; `head` has its line and headers but for those that frame the body. */
+/** A valid request, as Latin-1. `head` has its request line and headers, except the headers that frame the body. */
 export interface ValidRequest {
   head: string;
   body: string;
 }
 
-/** The bytes of a connection. */
 export function bytesOf(connection: FuzzedConnection, valid: readonly ValidRequest[]): Buffer {
   const whole = connection.requests.map((which) => framed(valid[which] ?? { head: '', body: '' }, connection.framing));
   const changed = connection.changes.reduce(changedBy, whole.join(''));
@@ -155,7 +153,7 @@ function framed({ head, body }: ValidRequest, framing: Framing): string {
   }
 }
 
-/** `broken` stands where the size of the last chunk should. */
+/** Encodes a body in chunks. `broken` replaces the size of the last chunk. */
 function inChunks(body: string, size: number, broken: string | undefined): string {
   const chunks: string[] = [];
   for (let from = 0; from < body.length; from += size) {

@@ -3,27 +3,25 @@ import { connect, createServer, type Socket } from 'node:net';
 import { cleanUp } from '../clean-up.ts';
 
 /**
- * What happens to a statement: PostgreSQL refuses it (out of memory, a full disk, a deadlock), it waits, or the connection
- * is cut before it reaches PostgreSQL, or after PostgreSQL has executed it and before its answer is read.
+ * Faults of a statement: PostgreSQL refuses it (out of memory, a full disk, a deadlock), it is delayed, or the
+ * connection is cut before it reaches PostgreSQL, or after PostgreSQL has executed it and before its answer is read.
  */
 export const FAULTS = ['out of memory', 'disk full', 'deadlock', 'delayed', 'cut before', 'cut after'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 const SQLSTATES: Partial<Record<Fault, string>> = { 'out of memory': '53200', 'disk full': '53100', deadlock: '40P01' };
 
-/** A PostgreSQL between the service and its own, at which faults are injected. */
+/** A proxy between the service and PostgreSQL that injects faults. */
 export interface DatabaseProxy {
-  /** The address for DATABASE_URL. */
   url: string;
-  /** Lets a fault happen to the statement with this number, from 0, counted from now; undefined: to none. */
+  /** Injects a fault into the statement with this number, counted from 0 at this call; undefined: into no statement. */
   arm(fault?: { kind: Fault; at: number; delay_ms: number }): void;
-  /** The statements that were sent since `arm`, and whether the fault has happened. */
+  /** Number of statements since `arm`, and whether the fault has been injected. */
   seen(): { count: number; struck: boolean };
-  /** The number of open connections. */
   connections(): number;
 }
 
-/** Starts it in front of the database at this address; it is stopped after the tests of the file. */
+/** Starts the proxy in front of the database at this URL. It is stopped after the tests of the file. */
 export async function openDatabaseProxy(database: string): Promise<DatabaseProxy> {
   const target = new URL(database);
   const host = decodeURIComponent(target.hostname);
@@ -33,7 +31,7 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
   let struck = false;
   const open = new Set<Socket>();
 
-  /** Whether a fault happens to this statement, and which. */
+  /** Counts a statement and returns the fault to inject into it, or undefined. */
   const decide = (): { kind: Fault; delay_ms: number } | undefined => {
     const at = count;
     count += 1;
@@ -96,7 +94,7 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
       if (!isCutAfter) return void client.write(chunk);
       answered = Buffer.concat([answered, chunk]);
       for (let at = 0; at + 5 <= answered.length; at += 1 + answered.readInt32BE(at + 1)) {
-        // ReadyForQuery: everything was executed.
+        // ReadyForQuery: all statements were executed.
         if (answered[at] === 0x5a) client.destroy();
       }
     });
@@ -120,10 +118,10 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
   };
 }
 
-/** What a new connection sends by itself. */
+/** Statements that a new connection sends on its own. */
 const BY_THE_CONNECTION = new Set(['check_session', 'set_request_context']);
 
-/** Whether the messages run a statement of a request; what a new connection sends by itself is none. */
+/** Returns whether the messages run a statement of a request, not one that a new connection sends on its own. */
 function isStatement(messages: readonly Buffer[]): boolean {
   const types = messages.map((message) => String.fromCharCode(message[0] ?? 0));
   if (types[0] === 'Q') return true;
@@ -131,13 +129,13 @@ function isStatement(messages: readonly Buffer[]): boolean {
   return messages.some((message, i) => types[i] === 'B' && !BY_THE_CONNECTION.has(statementOf(message)));
 }
 
-/** The name of the prepared statement that a Bind names, after that of its portal. */
+/** Returns the name of the prepared statement in a Bind message. It follows the name of the portal. */
 function statementOf(bind: Buffer): string {
   const portal = bind.indexOf(0, 5);
   return bind.toString('latin1', portal + 1, bind.indexOf(0, portal + 1));
 }
 
-/** A statement that PostgreSQL refuses with this SQLSTATE, so that an open transaction fails as well. */
+/** Returns a Query message that PostgreSQL refuses with this SQLSTATE, so that an open transaction fails as well. */
 function refusal(sqlstate: string): Buffer {
   const text = Buffer.from(`do $$ begin raise exception 'injected' using errcode = '${sqlstate}'; end $$\0`);
   const head = Buffer.alloc(5);

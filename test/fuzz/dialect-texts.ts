@@ -1,4 +1,4 @@
-/** A text made of dialects, and the words that its page must show or that must be listed as losses. */
+/** A text in several dialects, and the words that must be on its page or in its list of losses. */
 export interface DialectText {
   markdown: string;
   words: readonly string[];
@@ -80,19 +80,25 @@ const CONTAINERS: readonly ((text: string, word: Word) => string)[] = [
   (text, w) => `${w()}\n${text}`,
 ];
 
-/** A fence in indented code is one by its lines, and hides losses behind it from their list. */
+/**
+ * Indents a text, unless it has a fence: in indented code the scan for losses would take the fence for a real one, and
+ * miss all later losses.
+ */
 function indented(by: string, text: string): string {
   return /```|~~~/.test(text) ? text : text.replace(/^/gm, by);
 }
 
-/** What is lost of a tag behind a fence is not listed: by its lines it is code, and only within HTML it is a tag. */
+/**
+ * Wraps a text in an HTML tag, unless it has a fence: line by line, a tag after a fence looks like code, so its losses
+ * are not listed.
+ */
 function inHtml(name: string, text: string): string {
   return /```|~~~/.test(text) ? text : `<${name}>\n${text}\n</${name}>`;
 }
 
 const GAPS = ['\n\n', '\n\n', '\n'];
 
-/** A text of some pieces in containers. The same numbers make the same text. */
+/** Builds a text of some pieces in containers. Equal numbers make equal texts. */
 export function dialectText(numbers: Numbers): DialectText {
   const words: string[] = [];
   const word = () => {
@@ -110,7 +116,7 @@ export function dialectText(numbers: Numbers): DialectText {
     let text = pick(PIECES)(word);
     const depth = Math.floor(numbers() * 3);
     for (let level = 0; level < depth; level += 1) text = pick(CONTAINERS)(text, word);
-    // HTML goes on to the next blank line, also over what looks like a fence.
+    // HTML extends to the next blank line, even across an apparent fence.
     markdown += (i === 0 ? '' : last.includes('<') ? '\n\n' : pick(GAPS)) + text;
     last = text;
   }

@@ -9,19 +9,19 @@ import { openViews } from './editor-views/driver.ts';
 import { sequences } from './editor-views/steps.ts';
 import { MINUTES, runCases } from './run-cases.ts';
 
-/** Edits in the real views of the editor, as it is read and as it is written; `npm test` runs a few in a journey. */
+/** Edits in the rich view and the source view of the editor. `npm test` runs a few in a journey. */
 const CASES = MINUTES > 0 ? 50_000 : 500;
 
-test('edits in the text as it is read and in its source write the same bytes, and leave all others', async (t) => {
+test('edits in the rich view and in the source view write the same bytes, and leave all others', async (t) => {
   const { check } = await openViews(await openContext(await launchBrowser()));
   await runCases(t, { cases: CASES, arbitrary: sequences, check });
 });
 
-/** Without the collections beside this checkout, its own documents. */
+/** The collections next to this checkout. Without them, the test uses the documents of the repository. */
 const COLLECTIONS = fileURLToPath(new URL('../shared/corpora', PACKAGE));
 const OWN = fileURLToPath(PACKAGE);
 
-test('a text of the collections that is looked at in both views keeps each byte', async (t) => {
+test('showing a text of the collections in both views keeps each byte', async (t) => {
   const { lookThrough } = await openViews(await openContext(await launchBrowser()));
   let files = 0;
   for (const [cwd, pattern] of [
@@ -33,7 +33,7 @@ test('a text of the collections that is looked at in both views keeps each byte'
       if (text === undefined) continue;
       const { isSame, fault } = await lookThrough(text);
       assert.ok(isSame, name);
-      // Such as what a library has no stack for: it is shown without colours.
+      // For example, a highlighter runs out of stack: the text is then shown without colours.
       if (fault !== undefined) t.diagnostic(`${name}: ${fault.split('\n', 1)[0]}`);
       files += 1;
     }
@@ -42,7 +42,7 @@ test('a text of the collections that is looked at in both views keeps each byte'
   assert.ok(files > 0);
 });
 
-/** Undefined where the bytes are not a text. */
+/** Decodes bytes; returns undefined if they are not valid UTF-8. */
 function decode(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

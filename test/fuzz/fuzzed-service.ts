@@ -4,32 +4,32 @@ import type { Send } from '../keep-alive.ts';
 import { freePort, makeFolder, type ServiceProcess, spawnService } from '../process.ts';
 import { makeDatabase, openOwner, type World, worldOf } from '../world.ts';
 
-/** The service as a process of its own, so that its death, its memory and its CPU time are seen. */
+/** The service in its own process, so that its crashes, memory and CPU time can be observed. */
 export interface FuzzedService {
   world: World;
-  /** Fails when the process has ended since the last call, and starts it again, so that other cases can run. */
+  /** Throws if the process has ended since the last call, and restarts it, so that other cases can run. */
   assertAlive(): Promise<void>;
-  /** CPU time of the process and all processes that it started, in ms. */
+  /** CPU time of the process and its descendants, in ms. */
   cpuMs(): number;
-  /** Resident memory of the process and all processes that it started, in MB. */
+  /** Resident memory of the process and its descendants, in MB. */
   memoryMb(): number;
-  /** What it has logged since the last call. */
+  /** Returns the log lines since the last call. */
   takeLog(): string;
-  /** Ends it, and starts it again with other options. */
+  /** Stops the service, and starts it again with other options. */
   restart(more: Record<string, string>): Promise<void>;
-  /** Kills it in the middle of everything, and starts it again. */
+  /** Kills the service without warning, and restarts it. */
   crash(): Promise<void>;
   env: Record<string, string>;
 }
 
-/** Starts it on a new database, with a log of errors. It is stopped after the tests of the file. */
+/** Starts the service on a new database, and logs errors only. It is stopped after the tests of the file. */
 export async function openFuzzedService(more: Record<string, string> = {}, sender?: Send): Promise<FuzzedService> {
   const database = await makeDatabase();
   const port = await freePort();
   let env: Record<string, string> = {
     LOG_LEVEL: 'error',
     RATE_LIMITS: 'off',
-    // It is written at any time, and has what callers ask for, such as ids of another workspace in the paths of their calls.
+    // The log is written at any time, and contains paths as requested, which may have ids of another workspace.
     REQUEST_LOG_SIZE: '0',
     ...more,
     PORT: String(port),

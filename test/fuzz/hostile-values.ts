@@ -40,7 +40,7 @@ const TEXTS = [
   'x\r\nSet-Cookie: a=b',
 ];
 
-/** Texts that programs often take wrongly. */
+/** Texts that programs often handle wrongly. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...TEXTS) },
   { weight: 2, arbitrary: fc.constantFrom(...NAUGHTY) },
@@ -90,7 +90,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** A value in one of `weight + 1` cases. */
+/** Generates the value once in `weight + 1` cases, and undefined otherwise. */
 export function sometimes<T>(weight: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof<fc.MaybeWeightedArbitrary<T | undefined>[]>(
     { weight, arbitrary: fc.constant(undefined) },

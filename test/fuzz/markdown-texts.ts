@@ -6,7 +6,7 @@ import { ATTACKS } from '../attacks.ts';
 import { hostileText } from './hostile-values.ts';
 import { MINUTES } from './run-cases.ts';
 
-/** What a text is made of when a construct of the syntax is repeated until it has this many bytes. */
+/** Size up to which a construct of the syntax is repeated. */
 const BYTES_MAX = MINUTES > 0 ? 200_000 : 20_000;
 
 const UNITS = [
@@ -112,7 +112,7 @@ const repeated: fc.Arbitrary<string> = fc
     return text.repeat(Math.ceil(bytes / Buffer.byteLength(text))).slice(0, BYTES_MAX) + end;
   });
 
-/** One delimiter after the other, each longer than the one before: `a `` b ``` c …`. */
+/** Delimiters of increasing length: `a `` b ``` c …`. */
 const ladders: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('`', '*', '_', '~', '[', '>', '#', '$', '-', '='),
@@ -186,7 +186,7 @@ const CORPUS: string[] = [
   ),
 ];
 
-/** A text of the corpus, of which parts are cut, repeated, replaced by another text's, or interrupted by a construct. */
+/** Texts of the corpus with parts cut, repeated, replaced by parts of other texts, or interrupted by a construct. */
 const mutated: fc.Arbitrary<string> = fc
   .record({
     text: fc.constantFrom(...CORPUS),
@@ -213,7 +213,7 @@ const mutated: fc.Arbitrary<string> = fc
     return result.slice(0, BYTES_MAX);
   });
 
-/** Markdown by grammar, by mutation of real texts, and of constructs that are repeated until it is long. */
+/** Markdown by grammar, by mutation of real texts, and by repetition of constructs until it is long. */
 export const markdownTexts: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: grammar },
   { weight: 4, arbitrary: mutated },

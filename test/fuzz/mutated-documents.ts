@@ -16,7 +16,7 @@ type Entries = readonly (readonly [name: string, content: string | Uint8Array])[
 
 const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
-/** Of real documents the largest are left out: a case would be about their size. */
+/** Larger real documents are left out: a case would only test their size. */
 const SEED_BYTES_MAX = MINUTES > 0 ? 300_000 : 30_000;
 
 const EPUB: Entries = [
@@ -49,7 +49,7 @@ const ARCHIVE: Entries = [
   ['letter.docx', docxOf(wordParagraph('A letter', 'Heading1') + wordParagraph('Text of it'))],
 ];
 
-/** A document of every format that is read, small; and the real ones where they are. */
+/** A small document of every supported format, and the real documents if they are installed. */
 const SEEDS: Document[] = [
   { name: 'book.epub', bytes: zipOf(EPUB) },
   { name: 'archive.zip', bytes: zipOf(ARCHIVE) },
@@ -113,7 +113,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
           edited(bytes, where, (copy, i) => copy.writeUInt8(value, i)),
     ),
   },
-  // A length, a count or an offset that is not true.
+  // A false length, count or offset.
   {
     weight: 4,
     arbitrary: fc
@@ -152,7 +152,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
           spliced(bytes, where, length, Buffer.alloc(0)),
     ),
   },
-  // A part twice, elsewhere or many times.
+  // A part that is duplicated, moved or repeated many times.
   {
     weight: 3,
     arbitrary: fc.record({ from: at, to: at, length: fc.nat(3_000), times: fc.oneof(fc.constant(1), fc.nat(200)) }).map(
@@ -234,7 +234,7 @@ const changedFile: fc.Arbitrary<Document> = fc
   .tuple(fc.constantFrom(...SEEDS), changes)
   .map(([{ name, bytes }, list]) => ({ name, bytes: changedBy(list, bytes) }));
 
-/** A whole archive of which an entry is changed, has another name, or is there twice. */
+/** Archives with an entry that is changed, renamed or duplicated. */
 const changedEntry: fc.Arbitrary<Document> = fc
   .record({
     archive: fc.constantFrom<[string, Entries]>(['entry.epub', EPUB], ['entry.zip', ARCHIVE]),
@@ -264,7 +264,7 @@ const changedEntry: fc.Arbitrary<Document> = fc
     return { name: file, bytes: zipOf(isTwice ? [...changed, ...changed] : changed) };
   });
 
-/** One to four documents of an upload; in some cases named as another format, or together in an archive. */
+/** One to four documents of an upload. Some have another format's name, and some are packed into an archive. */
 export const mutatedDocuments: fc.Arbitrary<Document[]> = fc
   .record({
     files: fc.array(fc.oneof({ weight: 3, arbitrary: changedFile }, { weight: 1, arbitrary: changedEntry }), {

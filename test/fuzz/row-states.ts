@@ -1,17 +1,17 @@
 import type { OwnerDb } from '../../src/platform/db/db.ts';
 import { raw, type Sql, sql } from '../../src/platform/db/sql.ts';
 
-/** Tables whose rows change by themselves, or that are written before a request by design, each with the reason. */
+/** Tables whose rows change on their own, or that are written before a request by design, each with the reason. */
 const NOT_COMPARED: Record<string, string> = {
   workers: 'heartbeats',
   schedules: 'what is due next',
   limit_counts: 'counted whether or not the request succeeds',
   blobs: 'a file is tracked before it is stored, so that a crash leaves none that is unknown',
 };
-/** Columns that record the use of a credential, in a statement of its own that fails no request. */
+/** Columns that record the use of a credential, in a separate statement that fails no request. */
 const OF_USE = ['last_used_at', 'last_workspace_id', 'access_expires_at'];
 
-/** The number of rows and a hash of them, by table. */
+/** The number of rows of each table, and a hash of them. */
 export type RowStates = Map<string, { rows: number; hash: string }>;
 
 export async function readRowStates(db: OwnerDb): Promise<RowStates> {
@@ -21,7 +21,7 @@ export async function readRowStates(db: OwnerDb): Promise<RowStates> {
   return new Map(rows.map(({ name, rows: number, hash }) => [name, { rows: number, hash }]));
 }
 
-/** By database, whose tables stay the same: to list them takes as long as to read their rows. */
+/** Cached by database, since its tables stay the same: listing them takes as long as reading their rows. */
 const statements = new WeakMap<OwnerDb, Promise<Sql>>();
 
 async function statementOf(db: OwnerDb): Promise<Sql> {
@@ -34,7 +34,7 @@ async function statementOf(db: OwnerDb): Promise<Sql> {
   const parts = tables
     .filter(({ name }) => !(name in NOT_COMPARED))
     .map(({ name, is_of_use }) => {
-      // A row as JSON, from which columns can be taken, takes several times as long.
+      // A row as JSON, from which columns can be removed, takes several times as long.
       const row = is_of_use ? `(to_jsonb(t) - '{${OF_USE.join(',')}}'::text[])` : 't';
       return `select '${name}' as name, count(*)::int as rows, coalesce(md5(string_agg(h, '' order by h)), '') as hash
         from (select md5(${row}::text) as h from "${name}" t) hashed`;
@@ -42,7 +42,7 @@ async function statementOf(db: OwnerDb): Promise<Sql> {
   return sql`${raw(parts.join(' union all '))}`;
 }
 
-/** How the rows differ, by table: `pages +1, audit_events +1, wikis changed`; '' where they do not. */
+/** Formats the changes of rows by table: `pages +1, audit_events +1, wikis changed`; '' without changes. */
 export function effectBetween(before: RowStates, after: RowStates): string {
   const parts: string[] = [];
   for (const [name, { rows, hash }] of after) {

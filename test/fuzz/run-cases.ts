@@ -3,35 +3,31 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 
 /**
- * FUZZ_MINUTES: how long each fuzzer runs; unset: a short form of a fixed seed. FUZZ_SEED repeats one seed,
- * with FUZZ_PATH one of its cases (`npm run fuzz` sets them; a failure prints both).
+ * FUZZ_MINUTES: duration of each fuzzer; without it, a short run of a fixed seed. FUZZ_SEED repeats a seed, and
+ * FUZZ_PATH a single case of it (`npm run fuzz` sets them; a failure prints both).
  */
 export const MINUTES = Number(process.env.FUZZ_MINUTES || 0);
 const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;
-/** Only this case of the seed; of faults, only requests of endpoints whose names match this pattern. */
+/** Only this case of the seed; for faults, a pattern of endpoint names. */
 export const PATH = process.env.FUZZ_PATH || undefined;
 
-/** The seed of every short run, so that a change of the service is seen in the same cases as before it. */
+/** Seed of every short run, so that a change of the service is tested by the same cases as before. */
 const FIXED_SEED = 20_261_122;
-/** After the first failure of a seed: how long a smaller case that fails too is searched for. */
+/** Time to search for a smaller failing case after the first failure of a seed. */
 const SHRINK_MS = 20_000;
-/** The maximum number of different failures that are printed. */
 const SHOWN = 20;
 const SHOWN_LENGTH = 6_000;
 
 export interface Fuzzer<T> {
-  /** The number of cases of one seed. */
   cases: number;
   arbitrary: fc.Arbitrary<T>;
-  /** Runs a case; throws when a guarantee does not hold. */
+  /** Runs a case; throws if a guarantee does not hold. */
   check(value: T): Promise<void>;
-  /** The case as text, to repeat it by hand. */
   show?(value: T): string;
-  /** Runs after the cases of each seed. */
   afterSeed?(): Promise<void>;
 }
 
-/** The seeds of this run: one that is given, or a fixed one, or random ones until the time is over. */
+/** Yields the seeds of this run: the given seed, or a fixed seed, or random seeds until the time is over. */
 export function* seeds(): Generator<number> {
   if (SEED !== undefined) yield SEED;
   else if (MINUTES === 0) yield FIXED_SEED;
@@ -40,12 +36,15 @@ export function* seeds(): Generator<number> {
 
 const BEGAN = performance.now();
 
-/** Whether the time of a long run, or its first part, is over. */
+/** Returns whether the time of a long run, or this fraction of it, is over. */
 export function isOver(part = 1): boolean {
   return MINUTES > 0 && performance.now() - BEGAN > MINUTES * part * 60_000;
 }
 
-/** Runs the cases of all seeds and fails with every different failure: its seed, the path of its case, and the case. */
+/**
+ * Runs the cases of all seeds. Throws an error that lists every different failure: its seed, the path of its case, and
+ * the case.
+ */
 export async function runCases<T>(t: TestContext, fuzzer: Fuzzer<T>): Promise<void> {
   const failures = new Map<string, string>();
   let cases = 0;
@@ -53,7 +52,7 @@ export async function runCases<T>(t: TestContext, fuzzer: Fuzzer<T>): Promise<vo
     t.diagnostic(`seed ${seed}`);
     let failedAt = Number.POSITIVE_INFINITY;
     const property = fc.asyncProperty(fuzzer.arbitrary, async (value) => {
-      // Not counted as failures: the time of the run, or of the search for a smaller case, is over.
+      // Skipped cases are no failures: the time of the run, or of the search for a smaller case, is over.
       if (isOver() || performance.now() - failedAt > SHRINK_MS) return;
       cases += 1;
       try {
@@ -87,7 +86,7 @@ export async function runCases<T>(t: TestContext, fuzzer: Fuzzer<T>): Promise<vo
   );
 }
 
-/** A failure's message without what differs from case to case. */
+/** Strips ids and numbers from a message, so that equal failures compare equal. */
 function kindOf(message: string): string {
   return message
     .slice(0, 200)

@@ -17,8 +17,8 @@ const logo = (workspace_id: string) => sql`
   where workspace_id = ${workspace_id}`;
 
 /**
- * What is made before a request that would change nothing after the same one: a case must not depend on the cases before
- * it, and one that changes nothing shows nothing.
+ * States to set up before requests that would change nothing if they were repeated. A case must not depend on earlier
+ * cases, and a request without changes cannot show a fault.
  */
 const STATES: Record<string, (tenants: Tenants) => Sql> = {
   'POST /v1/workspaces/:workspace_id/members/:membership_id/reactivate': ({ a }) => sql`
@@ -37,20 +37,22 @@ const STATES: Record<string, (tenants: Tenants) => Sql> = {
   'DELETE /v1/widgets/profile/avatar': ({ owner }) => picture(owner.user_id),
 };
 
-/** Prepares what this endpoint changes, and returns who asks for it: the owner, who is owner again. */
+/**
+ * Prepares the rows that this endpoint changes. Returns the caller: the owner, who is made owner again, or a new user.
+ */
 export async function prepareState(tenants: Tenants, endpoint: Endpoint): Promise<Actor> {
   const { a, owner, world } = tenants;
   const { db } = world;
   await db.query(sql`
     update memberships set role = 'viewer', status = 'active' where membership_id = ${a.membership_id}`);
-  // The case before may have made another member the owner.
+  // The previous case may have made another member the owner.
   await db.query(sql`
     update memberships set role = 'owner'
     where workspace_id = ${a.workspace_id} and user_id = ${owner.user_id} and role <> 'owner'`);
   const state = STATES[nameOf(endpoint)]?.(tenants);
   if (state) await db.query(state);
   if (nameOf(endpoint) !== 'POST /v1/onboarding') return owner;
-  // A user gets a workspace once.
+  // A user gets a workspace only once.
   const { user_id, token = '' } = await world.person();
   return { name: 'new user', user_id, token };
 }

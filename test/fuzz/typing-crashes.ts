@@ -8,7 +8,7 @@ import { Typist } from '../typist.ts';
 import { until } from '../until.ts';
 import { isOver, seeds } from './run-cases.ts';
 
-/** How much typing a crash may take with it. */
+/** Typing time that a crash may lose. */
 const LOST_MS = 1_000;
 /** The kills of one seed, and of one page before it is saved. */
 const KILLS = 40;
@@ -17,7 +17,7 @@ const KINDS = ['reload', 'tab', 'browser', 'network', 'service', 'device'];
 
 const { address, dataDir, start } = await openRestartableService();
 
-test('what was typed is there within its last second after a crash of the tab, the browser, the network or the service', async (t) => {
+test('text typed until a second before a crash of the tab, the browser, the network or the service is restored', async (t) => {
   let service = await start();
   using world = worldOfProcess(address, { dataDir });
   const owner = await world.owner();
@@ -80,19 +80,19 @@ test('what was typed is there within its last second after a crash of the tab, t
     await typist.assertKept(must, where);
   }
 
-  /** The copy of the service is continued by another browser, in which nothing is stored. */
+  /** Continues from the service's copy in another browser without local storage. */
   async function openElsewhere(typist: Typist, where: string): Promise<void> {
     const must = typist.typedBefore(LOST_MS);
-    // There is nothing else to offer.
+    // The saved page already has all of the text, so the editor offers no copy.
     if (must.length <= typist.saved.length) return;
     await typist.killBrowser();
     const device = await openBrowserFor(world, owner.user_id);
     const page = await device.newPage();
     await page.goto(`${root}/-/edit/${new URL(typist.url).pathname.split('/').at(-1)}`);
-    // The latest copy is gone on with unasked; earlier ones are offered.
+    // The latest copy is restored automatically; earlier ones are offered.
     await page.getByText('from another device were restored').waitFor();
     await typist.assertKept(must, where, page);
-    // The browser is that of all tests of the file.
+    // Close only the page's context: all tests of the file share the browser.
     await device.close();
     await typist.openBrowser();
     await typist.open();

@@ -2,19 +2,17 @@ import type { Element, Nodes } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
 
-/** A form of a page of the web application. */
 export interface WebForm {
   method: string;
-  /** The address that it is sent to. */
+  /** Address that the form is sent to. */
   path: string;
   isMultipart: boolean;
-  /** Names with the values that a visitor would send who changes nothing, and the choices of a select. */
+  /** Fields by name: the values that an unchanged form would send, or the options of a select. */
   fields: { name: string; values: string[] }[];
 }
 
 const documents = unified().use(rehypeParse).freeze();
 
-/** All elements of an HTML document. */
 export function elementsOf(html: string): Element[] {
   const found: Element[] = [];
   const walk = (node: Nodes) => {
@@ -26,7 +24,6 @@ export function elementsOf(html: string): Element[] {
   return found;
 }
 
-/** The forms of the document at this path. */
 export function formsOf(html: string, path: string): WebForm[] {
   return elementsOf(html)
     .filter(({ tagName }) => tagName === 'form')
@@ -38,7 +35,7 @@ export function formsOf(html: string, path: string): WebForm[] {
     }));
 }
 
-/** The addresses that a document links to within the application. */
+/** Returns the addresses that a document links to within the application. */
 export function linksOf(html: string): string[] {
   return elementsOf(html)
     .filter(({ tagName }) => tagName === 'a')

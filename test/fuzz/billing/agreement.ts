@@ -8,8 +8,9 @@ const DAY = 86_400;
 const GRACE_DAYS = 10;
 
 /**
- * What holds whenever a workspace was compared with Stripe: the copy is what Stripe has, every member has a paid seat and no one
- * lost theirs, nothing was charged twice, and writes are accepted exactly until the end of the grace.
+ * Asserts the rules that hold after each sync with Stripe: the copy equals Stripe's data, every member has a paid seat
+ * and no member lost theirs, no charge was made twice, and writes are accepted exactly until the end of the grace
+ * period.
  */
 export async function assertAgreement(it: BilledWorkspace): Promise<void> {
   await it.billing.settle(it.owner.workspace_id);
@@ -24,7 +25,7 @@ export async function assertAgreement(it: BilledWorkspace): Promise<void> {
   assertCharges(it);
 }
 
-/** Throws what `whenUp` waits for where the request was cut. */
+/** Throws the error that `whenUp` waits for if the request was cut. */
 async function orCut<T extends { status: number }>(answer: Promise<T>): Promise<T> {
   const known = await answer;
   if (known.status === 0) throw new TypeError('fetch failed');
@@ -51,7 +52,7 @@ function assertFree(billing: any): false {
   return false;
 }
 
-/** Whether the workspace is read-only. */
+/** Asserts that the copy matches the subscription. Returns whether the workspace is read-only. */
 function assertCopy(it: BilledWorkspace, billing: any, subscription: Subscription): boolean {
   const { price, quantity, status } = subscription;
   const open = it.invoices().filter((invoice) => invoice.subscription === subscription.id && invoice.status === 'open');

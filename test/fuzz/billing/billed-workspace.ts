@@ -4,22 +4,19 @@ import type { Customer, Invoice, Subscription } from '../../stripe/objects.ts';
 import type { Answer, Client, Owner } from '../../world.ts';
 import type { FuzzedBilling } from './fuzzed-billing.ts';
 
-/** A workspace of the fuzzer, what Stripe has of it, and which members it must have. */
+/** A workspace of the fuzzer, its data at Stripe, and its expected members. */
 export interface BilledWorkspace {
   billing: FuzzedBilling;
   owner: Owner;
-  /** Members besides the owner by id, and whether they are active; null: a request about them was cut. */
+  /** Whether each member, by id and without the owner, is active; null if a request about the member was cut. */
   members: Map<string, boolean | null>;
-  /** People with an invitation. */
   invited: Client[];
-  /** Sessions of checkouts that were opened. */
   sessions: string[];
-  /** What has been done, for the message of a failure. */
+  /** Steps so far, for the message of a failure. */
   done: string[];
   post(path: string, body?: unknown): Promise<Answer>;
   customers(): Customer[];
   subscriptions(): Subscription[];
-  /** Those that are not ended. */
   live(): Subscription[];
   invoices(): Invoice[];
 }
@@ -46,10 +43,10 @@ export function forgetWorkspace({ billing, owner: { workspace_id } }: BilledWork
   billing.held.delete(workspace_id);
 }
 
-/** Lets time pass for one workspace, at Stripe and here. */
+/** Lets time pass for one workspace, at Stripe and in the service. */
 export async function letPass(it: BilledWorkspace, seconds: number): Promise<void> {
   const { billing, owner, customers } = it;
-  // The comparison of each day would have ended one of two subscriptions.
+  // The daily comparison would have ended all but one subscription.
   if (it.live().length > 1) await billing.settle(owner.workspace_id);
   for (const { id } of customers()) billing.stripe.account.age(id, seconds);
   const past = sql`make_interval(secs => ${seconds})`;
@@ -63,14 +60,14 @@ export async function letPass(it: BilledWorkspace, seconds: number): Promise<voi
     where workspace_id = ${owner.workspace_id}`);
 }
 
-/** What 503 says where a request has waited for its turn as long as it may; one that is refused so has written nothing. */
+/** Codes of a 503 for a request that waited too long for its turn. Such a request has written nothing. */
 const OVERLOADED = /^(overloaded|time_limit_exceeded|database_unavailable)$/;
-/** How often a write is sent again that the service has had no time for, a second apart. */
+/** Retries of a write for which the service had no time, one second apart. */
 const OVERLOADED_MAX = 30;
 
 /**
- * What every write passes that needs a workspace to be paid: one that costs nothing else, such as rendering a page. Stripe is not
- * asked for it, so 503 says only that there is too much to do.
+ * Sends a write that is refused only if the workspace is unpaid, and costs nothing else, such as rendering a page. It
+ * does not call Stripe, so 503 means only an overloaded service.
  */
 export async function write({ billing, owner }: BilledWorkspace): Promise<Answer> {
   for (let refusals = 0; ; refusals += 1) {
@@ -89,7 +86,7 @@ export async function readBilling({ billing, owner }: BilledWorkspace): Promise<
   return body;
 }
 
-/** What was paid for invoices and not refunded, in minor units. */
+/** Sums the payments of invoices minus refunds, in minor units. */
 export function paidFor(invoices: readonly Invoice[]): number {
   return invoices.reduce((sum, { amount_paid, refunded }) => sum + amount_paid - refunded, 0);
 }

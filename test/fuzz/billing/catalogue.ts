@@ -3,7 +3,7 @@ import type { Plan } from '../../../src/organization/billing/plans.ts';
 export type CataloguePlan = Pick<Plan, 'plan_id' | 'name' | 'interval' | 'currency' | 'unit_amount' | 'checkout'> &
   Partial<Plan>;
 
-/** Odd amounts, so that every share of one is rounded; currencies with two, no and three decimals. */
+/** Odd amounts, so that every proration needs rounding, in currencies with two, no and three decimals. */
 const AMOUNTS: [name: string, currency: string, month: number, year: number][] = [
   ['team', 'usd', 799, 7_993],
   ['business', 'usd', 1_501, 15_007],
@@ -13,7 +13,7 @@ const AMOUNTS: [name: string, currency: string, month: number, year: number][] =
   ['business', 'kwd', 4_621, 46_199],
 ];
 
-/** A free plan, paid ones in three currencies, monthly and annual, and a contract. */
+/** A free plan, paid monthly and annual plans in three currencies, and a contract. */
 export const CATALOGUE: CataloguePlan[] = [
   { ...free('free', 3), checkout: 'none' },
   ...AMOUNTS.flatMap(([name, currency, month, year]) => [

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { minorDigits } from '../../../src/platform/providers/payments/money.ts';
 import type { BilledWorkspace } from './billed-workspace.ts';
 
-/** Previews a change and makes it: what is charged is what was previewed, once, or nothing. Answers whether it was made. */
+/**
+ * Previews a change and makes it. Asserts that it charges the previewed amount exactly once, or nothing. Returns
+ * whether the change made an invoice.
+ */
 export async function assertCharged(
   it: BilledWorkspace,
   plan_id: string,
@@ -25,7 +28,7 @@ export async function assertCharged(
   if (isDone) assert.equal(due, Math.max(0, minor(total)), told);
   else assert.ok(made.length === 0 || due === Math.max(0, minor(total)), told);
   const [invoice] = made;
-  // What exceeds the charges is credited.
+  // A credit larger than the charges goes to the balance.
   if (invoice && total < 0) assert.equal(invoice.total + Math.max(0, invoice.starting_balance), minor(total), told);
   return isDone && made.length === 1;
 }

@@ -11,29 +11,31 @@ import { type FuzzedService, openFuzzedService } from '../fuzzed-service.ts';
 import { CATALOGUE, type CataloguePlan } from './catalogue.ts';
 import { openJobWatch } from './job-watch.ts';
 
-/** After how long a request is sent again that found no service. */
+/** Pause before a retry of a request that found no service. */
 const RETRY_MS = 25;
 
-/** An event of another service at the same account: nothing is stored of it, and workers look for jobs, as they do each second. */
+/**
+ * An event of another service at the same account. None of it is stored, but it wakes the workers, which otherwise poll
+ * once a second.
+ */
 const WAKING = {
   ...{ id: 'evt_waking', workspace_id: '', type: 'customer.updated' },
   body: JSON.stringify(eventJson('evt_waking', 'customer.updated', { id: 'cus_waking' }, 0)),
 };
 
-/** The service as a process beside the stand-in of Stripe, for many workspaces at once. */
+/** The service in its own process, with the Stripe stand-in, for many workspaces at once. */
 export interface FuzzedBilling extends FuzzedService {
   stripe: StripeServer;
   plans: readonly CataloguePlan[];
-  /** What happens to the requests about a workspace, and whether its events are kept. */
+  /** By workspace: the fault of each request to Stripe; and the workspaces whose events are held back. */
   faults: Map<string, () => Fault | undefined>;
   held: Set<string>;
-  /** Sends a request; status 0: the service ended meanwhile, and whether it was carried out is unknown. */
+  /** Sends a request. Status 0: the service ended during it, so its result is unknown. */
   call(client: Client, method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Does something that needs the service, again where the service ended meanwhile. */
+  /** Runs work that needs the service, and repeats it if the service ended during it. */
   whenUp<T>(work: () => Promise<T>): Promise<T>;
-  /** Compares a workspace with Stripe, as a job does each day, and waits until nothing is left to be done. */
+  /** Syncs a workspace with Stripe, as a job does each day, and waits until all jobs of its subscription are done. */
   settle(workspace_id: string): Promise<void>;
-  /** Kills the process and starts it again. */
   crash(): Promise<void>;
 }
 
@@ -50,7 +52,7 @@ export async function openFuzzedBilling(): Promise<FuzzedBilling> {
     if (checkout !== 'subscription' || interval === null) continue;
     stripe.account.addPrice({ lookup_key: plan_id, currency, unit_amount, interval });
   }
-  // Without a mail server messages go to the log, which takes none of them: what they say is asked elsewhere.
+  // Without a mail server, messages go to the log, which drops them at this level. Other tests check their text.
   const service = await openFuzzedService(
     {
       STRIPE_SECRET_KEY: STRIPE_KEY,
@@ -115,7 +117,7 @@ export async function openFuzzedBilling(): Promise<FuzzedBilling> {
   };
 }
 
-/** Whether a request ended because the process did. */
+/** Returns whether a request ended because the process did. */
 function isCut(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'fetch failed';
 }

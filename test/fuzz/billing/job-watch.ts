@@ -3,26 +3,26 @@ import { sql } from '../../../src/platform/db/sql.ts';
 import { patience } from '../../until.ts';
 import type { FuzzedService } from '../fuzzed-service.ts';
 
-/** How often it is looked whether jobs are done: one statement for all workspaces. */
+/** Pause between two looks at the jobs. Each look is one statement for all workspaces. */
 const LOOK_MS = 30;
 
 interface Waiter {
   resolve(): void;
   reject(error: unknown): void;
-  /** What was seen last of the job, and whether nothing new came for too long. */
+  /** Last state of the job, and whether it has been the same for too long. */
   seen: string;
   isTooLong(): boolean;
 }
 
-/** Waits for the jobs about the subscriptions of many workspaces with one statement. */
+/** Waits for the subscription jobs of many workspaces with one statement. */
 export function openJobWatch({ world: { db } }: FuzzedService, wake: () => Promise<unknown>) {
   const waiting = new Map<string, Waiter>();
   let isRunning = false;
 
-  /** Whether a worker should be woken: there are jobs, and none of them runs. */
+  /** Returns whether a worker should be woken: jobs are queued, and none runs. */
   async function look(): Promise<boolean> {
     const asked = [...waiting.keys()];
-    // What failed is tried again at once.
+    // Failed jobs are retried at once.
     const left = await db.query<{ workspace_id: string; status: string; attempt: number; error: string }>(sql`
       with woken as (
         update background_jobs set run_after = now()
@@ -59,7 +59,9 @@ export function openJobWatch({ world: { db } }: FuzzedService, wake: () => Promi
   }
 
   return {
-    /** Errors: what a look throws, and of a job that hangs. */
+    /**
+     * Waits until the workspace has no subscription job. Throws an error of the statement, or one for a job that hangs.
+     */
     done(workspace_id: string): Promise<void> {
       return new Promise((resolve, reject) => {
         waiting.set(workspace_id, { resolve, reject, seen: '', isTooLong: patience() });

@@ -19,7 +19,7 @@ export function pick<T>(list: readonly T[], random: Random): T | undefined {
 
 const membersPath = ({ owner }: BilledWorkspace) => `/v1/workspaces/${owner.workspace_id}/members`;
 
-/** Does something about a member who is (not) active, and knows whether it was done. */
+/** Sends a request about a member in a given state, and records the new state, or null if the request was cut. */
 async function ofMember(it: BilledWorkspace, random: Random, isActive: boolean, to: boolean, path: string) {
   const id = pick(
     [...it.members].filter(([, known]) => known === isActive).map(([key]) => key),
@@ -31,7 +31,6 @@ async function ofMember(it: BilledWorkspace, random: Random, isActive: boolean, 
   if (status < 300) it.members.set(id, status === 0 ? null : to);
 }
 
-/** Everything that can happen to a workspace that pays. */
 export const STEPS: Record<string, Step> = {
   async invite(it) {
     if (it.members.size >= MEMBERS_MAX) return;
@@ -60,7 +59,7 @@ export const STEPS: Record<string, Step> = {
       const { membership_id } = await it.billing.world.member(it.owner.workspace_id, 'member');
       it.members.set(membership_id, true);
     } catch (error) {
-      // The database refuses a member without a seat, whatever way they come.
+      // The database refuses a member without a seat, however they join.
       if (!/all seats of the workspace are taken/.test(String(error))) throw error;
     }
   },
@@ -90,7 +89,7 @@ export const STEPS: Record<string, Step> = {
     if (body.url) it.sessions.push(body.url.split('/').at(-1));
     if (body.url && random() < 0.8) complete(it, it.sessions.at(-1) ?? '');
   },
-  /** A page of a checkout that was open all the time, or is finished again. */
+  /** Completes a checkout page that stayed open, or completes it again. */
   async lateCheckout(it, random) {
     const id = pick(it.sessions, random);
     const session = it.billing.stripe.account.sessions.get(id ?? '');
@@ -115,7 +114,8 @@ export const STEPS: Record<string, Step> = {
   deliver: (it, random) => deliver(it, random),
   async trouble({ billing, owner: { workspace_id } }, random) {
     const fault = pick(FAULTS, random);
-    // Requests of jobs ask too, at no certain time: the steps stay those of the seed.
+    // A limited number of faults. Jobs also call Stripe, at unpredictable times, so the faults must not take random
+    // numbers: the steps would differ from the seed's.
     let left = Math.floor(random() * FAULTS_MAX);
     billing.faults.set(workspace_id, () => (left-- > 0 ? fault : undefined));
   },
@@ -126,7 +126,7 @@ export const STEPS: Record<string, Step> = {
 
 function paidPlan({ billing, live }: BilledWorkspace, random: Random): string {
   const [subscription] = live();
-  // Mostly of the same currency, which a subscription keeps.
+  // Mostly in the same currency, which a subscription keeps.
   const currency = random() < 0.05 ? undefined : (subscription?.price.currency ?? undefined);
   const plans = billing.plans.filter(
     (plan) => plan.checkout === 'subscription' && (currency === undefined || plan.currency === currency),
@@ -141,7 +141,7 @@ function complete({ billing: { stripe } }: BilledWorkspace, id: string): void {
   stripe.account.complete(id);
 }
 
-/** Some of the events that were kept are lost; the others come in any order, and some twice. */
+/** Delivers the held events: some are lost, the others come in any order, and some twice. */
 async function deliver({ billing, owner: { workspace_id } }: BilledWorkspace, random: Random): Promise<void> {
   const { webhooks } = billing.stripe;
   billing.held.delete(workspace_id);
@@ -154,7 +154,7 @@ async function deliver({ billing, owner: { workspace_id } }: BilledWorkspace, ra
   }
 }
 
-/** As `ibid plan` does it. */
+/** Sets a plan as `ibid plan` does. */
 async function setPlan({ billing, owner: { workspace_id } }: BilledWorkspace, plan_id: string | undefined) {
   await billing.world.db.transaction(async (query) => {
     await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for update`);

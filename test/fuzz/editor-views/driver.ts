@@ -8,12 +8,12 @@ import type { Step } from './steps.ts';
 const ADDRESS = 'http://editor.test/';
 declare const views: Views;
 
-/** A tab with the editor's text views and nothing of the service, in which sequences run in bulk. */
+/** Opens a tab with the editor's text views, without the service, to run many sequences of edits. */
 export async function openViews(context: BrowserContext): Promise<{
   page: Page;
-  /** Throws what does not hold of a sequence of edits in both views. */
+  /** Runs a sequence of edits in both views. Throws an error with the broken guarantee. */
   check(sequence: { text: string; steps: Step[] }): Promise<void>;
-  /** Whether a text that is gone through in both views keeps each byte, and what the editor could not do with it. */
+  /** Shows all of a text in both views. Returns whether each byte is unchanged, and the editor's fault, if any. */
   lookThrough(text: string): Promise<{ isSame: boolean; fault: string | undefined }>;
 }> {
   const script = await bundle();
@@ -57,7 +57,7 @@ async function bundle(): Promise<string> {
     const { outputFiles } = await build({ entryPoints, bundle: true, write: false, format: 'esm', target: ['es2022'] });
     return outputFiles[0]?.text ?? '';
   } finally {
-    // It is a child process, which would outlive the test.
+    // The bundler is a child process, which would outlive the test.
     await stop();
   }
 }

@@ -11,7 +11,7 @@ import { KEYS, type Step } from './steps.ts';
 
 /** Runs in a browser: one sequence of edits in the rich view and in the source view of the product. */
 
-/** What one step did in the rich view: the bytes after it, and its changes where the source view has no such place or key. */
+/** Result of a step in the rich view: the text after it, and its changes if the source view lacks that place or key. */
 interface Done {
   text: string;
   ofRich: { changes: unknown; userEvent: string | undefined }[] | undefined;
@@ -28,7 +28,7 @@ function must(holds: boolean, words: () => string): void {
   if (!holds) throw new Fault(words());
 }
 
-/** Each step is a while after the one before: what an undo takes back must not depend on how fast the steps are done. */
+/** Simulated time between steps: the steps that an undo reverts must not depend on real speed. */
 const STEP_MS = 10_000;
 let ahead = 0;
 const now = Date.now.bind(Date);
@@ -36,14 +36,14 @@ Date.now = () => now() + ahead;
 
 const show = (text: string) => JSON.stringify(text);
 
-/** Lets what the browser has queued run: CodeMirror reads what was typed there, and tables take the focus. */
+/** Runs the browser's queued microtasks, in which CodeMirror reads typed text and tables take the focus. */
 const settle = () => new Promise<void>((done) => queueMicrotask(() => queueMicrotask(done)));
 
 interface Opened {
   it: TextView;
-  /** What changed the text in the last step. */
+  /** Updates that changed the text in the last step. */
   updates: ViewUpdate[];
-  /** The view without a text and without a history. */
+  /** State of the view without text and history. */
   empty: EditorState;
 }
 
@@ -74,7 +74,7 @@ function open(text: string, asSource: boolean): Opened {
 
 const opened = new Map<boolean, Opened>();
 
-/** Opens a text as `createTextView` does, in a view that is there already: a new one takes 25 ms. */
+/** Opens a text as `createTextView` does, but in an existing view: creating one takes 25 ms. */
 function reopen(text: string, asSource: boolean): Opened {
   const view = opened.get(asSource) ?? open('', asSource);
   opened.set(asSource, view);
@@ -89,7 +89,7 @@ function reopen(text: string, asSource: boolean): Opened {
   return view;
 }
 
-/** The bytes before the first change and behind the last one stay as they are. */
+/** Asserts that the bytes before the first change and after the last one are unchanged. */
 function checkUntouched({ startState, state, changes }: ViewUpdate): void {
   const [before, after] = [writeText(startState), writeText(state)];
   let first = startState.doc.length;
@@ -126,14 +126,17 @@ function transfer(target: HTMLElement, type: 'cut' | 'paste', text: string): voi
   target.dispatchEvent(new ClipboardEvent(type, { clipboardData, bubbles: true, cancelable: true, composed: true }));
 }
 
-/** Types as a keyboard or an input method does. It takes 8 ms; but `insertText` does something else over more than text. */
+/**
+ * Types as a keyboard or an input method does. It takes 8 ms, but `insertText` behaves differently over a selection
+ * with more than text.
+ */
 declare const typeText: (text: string) => Promise<void>;
-/** Writes with an input method: what is composed is replaced with each key, and then accepted. */
+/** Writes with an input method: each key replaces the composition, which is then accepted. */
 declare const composeText: (text: string) => Promise<void>;
 
 /**
- * Whether an end of the selection is where something else is shown: there the editor writes itself what a keyboard types, and deletes all
- * of what something else is shown for.
+ * Returns whether an end of the selection is inside a replaced range. There the editor itself writes typed text, and
+ * deletes the whole range.
  */
 function isInReplaced(view: EditorView): boolean {
   const { from, to } = view.state.selection.main;
@@ -153,18 +156,21 @@ async function type(view: EditorView, text: string): Promise<void> {
   else await typeText(text);
 }
 
-/** Does a step in a view whose focus is in its text. */
+/** Runs a step in a view whose focus is in its text. */
 async function act({ view }: TextView, [name, , , text]: Step): Promise<void> {
   if (name === 'type') await type(view, text);
   else if (name === 'compose') await composeText(text);
   else if (name === 'paste') transfer(view.contentDOM, name, text);
-  // Without a selection a line is cut, and pasted as a line, which CodeMirror remembers for all views together.
+  // Without a selection a line is cut, and pasted as a line. CodeMirror keeps that clipboard for all views together.
   else if (name === 'cut') view.state.selection.main.empty || transfer(view.contentDOM, name, text);
   else if (name === 'block') insertBlock(view, '> \0');
   else press(view.contentDOM, name);
 }
 
-/** Does a step in a cell of a table: what is typed goes into it, keys add rows or leave it, its buttons change the table. */
+/**
+ * Runs a step in a cell of a table: text is typed into the cell, keys add rows or leave it, and its buttons change the
+ * table.
+ */
 function actInCell(cell: HTMLElement, [name, at, , text]: Step): void {
   const buttons = cell.closest('.rich-table')?.querySelectorAll<HTMLElement>('.table-bar button') ?? [];
   if (name === 'type') document.execCommand('insertText', false, text.replaceAll('\n', ' '));
@@ -183,7 +189,7 @@ function select({ view }: TextView, [name, at, end]: Step): void {
   view.dispatch({ selection: { anchor: caretAt(doc, at), head: caretAt(doc, end) } });
 }
 
-/** A place where a caret can be: not between a letter and its accent. */
+/** Returns the caret position at or before `at` that is not between a letter and its accent. */
 function caretAt(doc: Text, at: number): number {
   const line = doc.lineAt(Math.min(at, doc.length));
   const column = Math.min(at, doc.length) - line.from;
@@ -203,7 +209,7 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
   await settle();
   closeCompletion(it.view);
   for (const update of updates) checkUntouched(update);
-  // The oracle of what is typed: in place of the selection, and nowhere else.
+  // The oracle for typed text: it replaces the selection, and all other text stays.
   if (!cell && /^(?:type|compose)$/.test(step[0]) && /^[x日本]+$/.test(step[3])) {
     const { main } = from.selection;
     const begin = !it.isSource && isBelowParagraph(from) ? '\n' : '';
@@ -212,7 +218,7 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
     must(found === expected, () => `typed ${step[3]}: ${show(expected)} was expected, not ${show(found)}`);
   }
   if (reported.length > 0) throw new Fault(reported.splice(0).join('\n'));
-  // What is taken back is what each view remembers of its own steps.
+  // An undo or redo concerns each view's own history.
   const isOfRich =
     !/^(?:undo|redo)$/.test(step[0]) &&
     (cell !== undefined ||
@@ -230,12 +236,12 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
   };
 }
 
-/** Keys that do something else in a paragraph of the rich view. */
+/** Keys that behave differently in a paragraph of the rich view. */
 const OWN_KEYS = new Set(['enter', 'line up']);
 
 /**
- * Whether a key has deleted a line break with what its next line begins with, or an empty line: where lines are shown as one, or
- * paragraphs meet, these are one place.
+ * Returns whether a key has deleted an empty line, or a line break with the prefix of the next line. If lines are shown
+ * as one, or paragraphs meet, these are a single caret position.
  */
 function joinsLines({ startState, changes, transactions }: ViewUpdate): boolean {
   let isOne = transactions.some((made) => made.isUserEvent('delete'));
@@ -245,9 +251,9 @@ function joinsLines({ startState, changes, transactions }: ViewUpdate): boolean 
   return isOne;
 }
 
-/** The same in the source view; what is only in the rich view is there the same change of the text. */
+/** Repeats a step in the source view. A change that only the rich view can make is applied to the text directly. */
 async function repeat(opened: Opened, step: Step, { ofRich }: Done): Promise<string> {
-  // It stays the source, while the other view goes to and fro.
+  // The source view stays as is while the rich view toggles.
   if (step[0] === 'source') return opened.it.text;
   if (!ofRich) return (await doStep(opened, step)).text;
   const { view } = opened.it;
@@ -264,7 +270,7 @@ async function undoAll({ it }: Opened, text: string): Promise<void> {
   must(it.text === text, () => `all is undone: ${show(it.text)}`);
 }
 
-/** Runs a sequence in both views. Answers what does not hold; undefined where all does. */
+/** Runs a sequence in both views. Returns the broken guarantee, or undefined. */
 async function runSequence(text: string, steps: Step[]): Promise<string | undefined> {
   reported.length = 0;
   try {
@@ -280,7 +286,7 @@ async function runSequence(text: string, steps: Step[]): Promise<string | undefi
     await undoAll(source, text);
     return undefined;
   } catch (error) {
-    // What crashed is not used again.
+    // Crashed views are not reused.
     for (const { it } of opened.values()) close(it);
     opened.clear();
     return error instanceof Fault ? error.message : String((error as Error).stack);
@@ -292,12 +298,12 @@ function close({ view, host }: TextView): void {
   host.remove();
 }
 
-/** The most windows of a long text that are looked at. */
+/** Maximum number of screens of a long text to show. */
 const WINDOWS = 12;
 
 /**
- * Goes through a text as it is read, as its source, and as it is read again. Answers whether each byte is as it was, and what the
- * editor could not do with it.
+ * Scrolls through a text in the rich view, in the source view, and in the rich view again. Returns whether each byte is
+ * unchanged, and the editor's fault, if any.
  */
 async function lookThrough(text: string): Promise<{ isSame: boolean; fault: string | undefined }> {
   reported.length = 0;

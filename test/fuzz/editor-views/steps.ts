@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What is done, from where to where of the text something is selected before it, and what is typed or pasted. */
+/** A step: its name, the selection to make before it, and the text to type or paste. */
 export type Step = [name: string, at: number, end: number, text: string];
 
 const mod = (key: string, keyCode: number) => ({ key, keyCode, ctrlKey: true });
@@ -80,7 +80,7 @@ const actions = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom('cut', 'block', ...Object.keys(KEYS)).map((name) => [name, ''] as const) },
 );
 
-/** A text with all that the editor shows and all kinds of line breaks, and steps in it. */
+/** Generates a text with everything that the editor renders and all kinds of line breaks, and steps in it. */
 export const sequences = fc.record({
   text: texts,
   steps: fc.array(

@@ -1,28 +1,34 @@
 import assert from 'node:assert/strict';
 import type { Answer, Client } from '../../world.ts';
 
-/** A request that took longer is sent again while there are no others. */
+/** A slower request is repeated while no other request runs. */
 const SLOW_MS = 1_000;
 const REPEATS = 5;
 
-/** Sends requests, and knows which was the slowest. */
+/** Sends requests, and keeps the slowest one. */
 export interface Asker {
-  /** Sends a request; again without others where it took long, or the service had too much to do. */
+  /**
+   * Sends a request. If it is slow or answered 503, repeats it while no other request runs. Throws an AssertionError if
+   * it is slow even then.
+   */
   ask(client: Client, path: string): Promise<Answer>;
-  /** Answers of 503, of a service or a machine with too much to do; each was answered when it was asked again alone. */
+  /** Number of 503 answers of an overloaded service or machine. */
   refused(): number;
-  /** The slowest request, and its time; where that was more than a second, the least time of some repetitions alone. */
+  /**
+   * The slowest request and its time in ms. For a request that took more than a second, this is its best time while no
+   * other request ran.
+   */
   slowest(): { ms: number; path: string };
 }
 
 export function openAsker(): Asker {
   let refused = 0;
   let slowest = { ms: 0, path: '' };
-  /** Requests that are sent again wait for the others, and those for them. */
+  /** Set during a repetition, which waits for running requests. New requests wait for it. */
   let alone: Promise<void> | undefined;
   const running = new Set<Promise<unknown>>();
 
-  /** The answer to the last of some repetitions while there are no other requests, and the least time. */
+  /** Repeats a request while no other request runs. Returns the last answer and the best time in ms. */
   async function askAlone(client: Client, path: string): Promise<{ answer: Answer; ms: number }> {
     while (alone) await alone;
     let go = () => {};

@@ -9,25 +9,23 @@ import { compareIndex } from './index-digest.ts';
 import { below, type FuzzedDocument, ownWord, pick, type Random, someDocument, someQuery } from './texts.ts';
 
 interface StoredDocument extends FuzzedDocument {
-  /** A word that no other has. */
+  /** A word that no other document has. */
   own: string;
   page_id: string;
   revision: number;
   isDraft: boolean;
-  /** One request changes it at a time. */
+  /** At most one request changes a document at a time. */
   isBusy: boolean;
 }
 
-/** A wiki of random documents, which are changed while queries are asked. */
+/** A wiki of random documents that change while queries run. */
 export interface FuzzedWiki {
   documents(): number;
   /** Imports documents as files of an archive; `from` is the number of the first. */
   importDocuments(from: number, count: number, random: Random): Promise<void>;
-  /** Edits, hides, shows or deletes a document. */
   change(random: Random): Promise<void>;
-  /** Asks something, and checks the answer. */
   query(random: Random): Promise<void>;
-  /** Waits until all is merged, and compares the index with one that is made of the stored texts. */
+  /** Waits until all postings are merged, and compares the index with a rebuild from the stored texts. */
   compareIndex(): ReturnType<typeof compareIndex>;
 }
 
@@ -36,7 +34,7 @@ export async function openFuzzedWiki(world: World, asker: Asker): Promise<Fuzzed
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const wiki = `/v1/wikis/${owner.wiki_id}`;
   const stored: StoredDocument[] = [];
-  /** Of each page that was deleted, or is a draft: how many changes there were before that was answered. */
+  /** The value of `changes` when a page was deleted or became a draft, by page. */
   const deleted = new Map<string, number>();
   const drafts = new Map<string, number>();
   let changes = 0;
@@ -91,7 +89,7 @@ export async function openFuzzedWiki(world: World, asker: Asker): Promise<Fuzzed
       return;
     }
     const { title, text } = someDocument(random);
-    // What is about to be seen again may be.
+    // The page may become visible at any time from here on.
     if (way < 0.3) drafts.delete(document.page_id);
     const body =
       way < 0.3
@@ -107,12 +105,12 @@ export async function openFuzzedWiki(world: World, asker: Asker): Promise<Fuzzed
     document.isBusy = false;
   }
 
-  /** What is asked by a query: by the owner or a viewer, of pages, sources, suggestions or counts. */
+  /** Picks an endpoint for a query, as the owner or a viewer: search of pages or sources, suggestions or counts. */
   function someRequest(query: string, random: Random): { client: Client; path: string } {
     const parameters = [`query=${encodeURIComponent(query)}`];
     const what = random();
     if (what < 0.8) {
-      // Most who search look at the first results.
+      // Most users look only at the first results.
       if (random() < 0.9) parameters.push(`limit=${1 + below(random() < 0.1 ? 100 : 10, random)}`);
       if (random() < 0.1) parameters.push(`offset=${below(random() < 0.1 ? 10_000 : 100, random)}`);
       if (random() < 0.1) parameters.push(`sort=${pick(['updated', 'created', 'title', 'relevance'], random)}`);
@@ -130,7 +128,7 @@ export async function openFuzzedWiki(world: World, asker: Asker): Promise<Fuzzed
     return { client: random() < 0.2 ? viewer : owner, path: `${wiki}/${path}?${parameters.join('&')}` };
   }
 
-  /** One in ten asks for the word that only one document has. */
+  /** Every tenth query is for the unique word of a document. */
   async function query(random: Random): Promise<void> {
     const isOwn = random() < 0.1;
     const wanted = isOwn ? pick(stored, random) : undefined;
@@ -139,7 +137,7 @@ export async function openFuzzedWiki(world: World, asker: Asker): Promise<Fuzzed
       ? { client: owner, path: `${wiki}/pages/search?query=${encodeURIComponent(text)}` }
       : someRequest(text, random);
     const before = changes;
-    /** What was deleted, or hidden from this reader, before the request was sent must not be in its answer. */
+    /** Pages that were deleted, or hidden from this reader, before the request was sent must not be in its answer. */
     const isHidden = (id: string) =>
       (deleted.get(id) ?? Number.POSITIVE_INFINITY) <= before ||
       (client === viewer && (drafts.get(id) ?? Number.POSITIVE_INFINITY) <= before);

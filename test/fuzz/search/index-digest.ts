@@ -8,10 +8,10 @@ import type { World } from '../../world.ts';
 
 const PAGES_AT_ONCE = 500;
 
-/** Of each page a number that all its postings change, in any order, and how many there are. */
+/** Per page: a digest of all its postings, independent of their order, and the number of postings. */
 type Digests = Map<string, { digest: number; postings: number }>;
 
-/** FNV-1a of a term, with its impact. */
+/** Hashes a term and its impact with FNV-1a. */
 function digestOf(term: string, impact: number): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < term.length; i += 1) hash = Math.imul(hash ^ term.charCodeAt(i), 0x01000193);
@@ -25,7 +25,7 @@ function add(digests: Digests, page_id: string, term: string, impact: number): v
   digests.set(page_id, own);
 }
 
-/** What the index of a wiki's pages has of each. */
+/** Reads the digests of a wiki's pages from the index. */
 async function readDigests({ db }: World, index: Index): Promise<Digests> {
   const rows = await db.query<{ document_no: number; document_id: string }>(sql`
     select document_no, document_id from search_documents where wiki_id = ${index.wiki_id} and kind = ${index.kind}`);
@@ -42,7 +42,7 @@ async function readDigests({ db }: World, index: Index): Promise<Digests> {
   return digests;
 }
 
-/** What an index would have that is made of the texts as they are stored, with the averages of this one. */
+/** Computes the digests that a rebuild from the stored texts would give, with the averages of the current index. */
 async function computeDigests({ db }: World, { wiki_id, kind }: Index): Promise<Digests> {
   const [pivots] = await db.query<Pivots>(sql`
     select pivot_title, pivot_body from search_wikis where wiki_id = ${wiki_id} and kind = ${kind}`);
@@ -65,7 +65,7 @@ async function computeDigests({ db }: World, { wiki_id, kind }: Index): Promise<
   return digests;
 }
 
-/** The pages whose postings are not what their texts say, each with what the index has and what it should have. */
+/** Returns the pages whose postings differ from a rebuild, each with its actual and expected digest. */
 export async function compareIndex(
   world: World,
   wiki_id: string,

@@ -1,4 +1,4 @@
-/** Code points that words of a script are made of. */
+/** Code points of letters, by script. */
 const SCRIPTS: readonly (readonly [from: number, to: number])[] = [
   [0x61, 0x7a],
   [0xe0, 0xf6],
@@ -26,9 +26,9 @@ const SCRIPTS: readonly (readonly [from: number, to: number])[] = [
   [0x4e00, 0x9fa5],
   [0xac00, 0xd7a3],
 ];
-/** Most texts are of one of these letters, as in most wikis. */
+/** Most texts use these letters, as in most wikis. */
 const LATIN = 0;
-/** Words of a script that texts have: as in a language, some in most texts and most in a few. */
+/** Number of words of a script. As in a language, a few are in most texts, and most are in a few texts. */
 const VOCABULARY = 20_000;
 const LETTERS = SCRIPTS.map(([from, to]) =>
   Array.from({ length: to - from + 1 }, (_, i) => String.fromCodePoint(from + i)).filter((one) => /\p{L}/u.test(one)),
@@ -44,7 +44,7 @@ export interface FuzzedDocument {
   text: string;
 }
 
-/** The word of a script with this number: the same for the same number. */
+/** Returns word `number` of a script. Equal numbers give equal words. */
 function wordOf(script: number, number: number): string {
   const letters = LETTERS[script] as readonly string[];
   let state = Math.imul(number + 1, 0x9e3779b1) ^ Math.imul(script + 1, 0x85ebca6b);
@@ -60,13 +60,13 @@ const someWord = (script: number, random: Random) =>
 
 const someScript = (random: Random) => (random() < 0.3 ? LATIN : below(SCRIPTS.length, random));
 
-/** Any characters, in pairs that are none as well as in those that are. */
+/** Returns random code points; lone surrogates become U+FFFD. */
 function anyCharacters(length: number, random: Random): string {
   const points = Array.from({ length }, () => below(random() < 0.5 ? 0x300 : 0x1_10000, random));
   return String.fromCodePoint(...points).toWellFormed();
 }
 
-/** What stands between words: mostly spaces, and what Markdown, code and sentences have there. */
+/** Separators of words: mostly spaces, and punctuation of Markdown, code and sentences. */
 const BETWEEN = [
   ', ',
   '. ',
@@ -96,11 +96,11 @@ const CODE = [
   '1,000,000',
 ];
 
-/** A word that only the document of this number has. */
+/** Returns the word that only the document with this number has. */
 export const ownWord = (number: number) =>
   Array.from(String(number).padStart(6, '0'), (digit) => 'bcdfghklmn'[Number(digit)]).join('');
 
-/** A document of one script, with words of others. */
+/** Generates a document of one script, with words of others. */
 export function someDocument(random: Random): FuzzedDocument {
   const script = someScript(random);
   const words = 8 + below(random() < 0.02 ? 2_000 : 80, random);
@@ -132,7 +132,7 @@ const OPERATORS = [
 ];
 const VALUES = ['me', 'draft', 'page', 'source', '2026-01', '2026-11-01..*', '2026', '*', '""', 'archived', ''];
 
-/** A word with a letter that is missing, doubled, another one, or exchanged with the next. */
+/** Returns a word with a letter missing, doubled, replaced or swapped with the next. */
 function mistyped(word: string, random: Random): string {
   const letters = [...word];
   const at = below(letters.length, random);
@@ -146,7 +146,7 @@ function mistyped(word: string, random: Random): string {
   return letters.join('') || word;
 }
 
-/** What a person could type who looks for one of these documents, and what no person would. */
+/** Generates a query for one of these documents, plausible or not. */
 export function someQuery(documents: readonly FuzzedDocument[], random: Random): string {
   const script = someScript(random);
   const word = () => someWord(script, random);
@@ -188,6 +188,6 @@ export function someQuery(documents: readonly FuzzedDocument[], random: Random):
       Array.from({ length: 60 }, () => pick([...'"-+: ^%\'\\*()[]', 'title:', '検', '😀', '\u0301'], random)).join(''),
   ];
   const query = pick(random() < 0.97 ? ways : rare, random)();
-  // An address has no more, and a space alone is no query.
+  // The service limits the length, and a query of spaces is invalid.
   return query.slice(0, 2_000).toWellFormed() || word();
 }
