@@ -1,4 +1,4 @@
-/** Pairs that come to something else than either order comes to, each with the reason why that is right. */
+/** Pairs whose result differs from both orders, each with the reason why that is acceptable. */
 export const ACCEPTED: readonly (readonly [pair: RegExp, why: string])[] = [
   [
     /^(sign out|end a session|delete the account).* \| (sign out|delete the account|refresh)/,

@@ -5,14 +5,16 @@ import { cleanUp } from '../clean-up.ts';
 import { patience } from '../until.ts';
 import type { World } from '../world.ts';
 
-/** Advisory locks: the test holds GATE, and the first transaction that comes to its commit takes FIRST and waits for GATE. */
+/**
+ * Advisory locks. The test holds GATE; the first transaction that reaches its commit takes FIRST and waits for GATE.
+ */
 const GATE = 71_001;
 const FIRST = 71_002;
 
-/** What records the use of a credential is no part of a write. */
+/** Columns that record the use of a credential, which is not part of a write. */
 const OF_USE = '{last_used_at,last_workspace_id,access_expires_at}';
 
-/** Tables whose rows say how work is done, not what was done. */
+/** Tables whose rows record the progress of work, not its results. */
 const UNGATED = [
   'workers',
   'background_jobs',
@@ -23,11 +25,12 @@ const UNGATED = [
   'wal_timelines',
 ];
 
-/** Holds the first of two writes directly before its commit, with all its locks. */
+/** Holds the first of two writes immediately before its commit, with all its locks. */
 export interface CommitGate {
   /**
-   * Runs `first` up to its commit, then `second` until it is done or waits for a lock, and lets both end. `at`: a table; the
-   * transaction of `first` is held that has written to it. `met`: whether `first` was held, and `second` had to wait.
+   * Runs `first` up to its commit, then `second` until it is done or waits for a lock, and lets both end. `at`: holds
+   * the transaction of `first` that has written to this table. `wasHeld`: whether `first` was held. `hasWaited`:
+   * whether `second` had to wait.
    */
   run<T>(first: () => Promise<T>, second: () => Promise<T>, at?: string): Promise<Meeting<T>>;
 }
@@ -38,7 +41,7 @@ interface Meeting<T> {
   hasWaited: boolean;
 }
 
-/** How long the machine may idle while the first one is on its way to the commit, and the second on its way to a lock. */
+/** Maximum idle time of the machine before the first write reaches its commit, or the second one a lock. */
 const PATIENCE_MS = 20_000;
 
 /** Adds a deferred trigger to each table of the test's database. */
@@ -96,7 +99,7 @@ export async function openCommitGate({ db }: World, database: string): Promise<C
       try {
         const one = watched(first());
         const wasHeld = await seen(one, async () => (await waiting()).gate > 0);
-        // What is not held has ended, or failed.
+        // Without a hold, the first write has ended or failed.
         const other = watched(second());
         const hasWaited = wasHeld && (await seen(other, async () => (await waiting()).others > 0));
         await open();
@@ -118,12 +121,12 @@ function watched<T>(work: Promise<T>): Watched<T> {
   const end = work.finally(() => {
     done = true;
   });
-  // Its failure is thrown where its end is waited for.
+  // A rejection is handled where `end` is awaited.
   end.catch(() => undefined);
   return { end, isDone: () => done };
 }
 
-/** Whether `look` saw what it looks for before the work was done. */
+/** Returns whether `look` returned true before the work was done. */
 async function seen({ isDone }: Watched<unknown>, look: () => Promise<boolean>): Promise<boolean> {
   for (const isTooLong = patience(PATIENCE_MS); !isTooLong(); await pause(2)) {
     if (isDone()) return false;

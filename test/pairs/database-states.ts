@@ -4,7 +4,10 @@ import { raw, sql } from '../../src/platform/db/sql.ts';
 import { isRecordJob } from '../../src/platform/jobs/define-job.ts';
 import { openOwner, type World } from '../world.ts';
 
-/** Tables that say how work is done, and change by themselves; a file is tracked before it is stored, and postings are kept by random ids. */
+/**
+ * Tables that record the progress of work and change on their own. Also files, which are tracked before they are
+ * stored, and postings, whose ids are random.
+ */
 const NOT_COMPARED = [
   'blobs',
   'search_blocks',
@@ -18,27 +21,29 @@ const NOT_COMPARED = [
   'workspace_usage',
   'wal_timelines',
 ];
-/** Jobs that come by the clock. */
 const SCHEDULED = JOBS.filter((job) => !isRecordJob(job) && job.every !== undefined).map(({ name }) => name);
 /** Columns that record the use of a credential. */
 const OF_USE = ['last_used_at', 'last_workspace_id', 'access_expires_at'];
 
-/** What says the same in two ways, as it is compared. */
+/** SQL that normalizes rows with equivalent values before they are compared. */
 const SHOWN_AS: Record<string, string> = {
-  // When a row was changed before was told to no one; citations are told where a text alone was written.
+  // No client saw the time of the previous change, and citations are recorded only for an edit of only the text.
   audit_events: ` || jsonb_build_object('before', t.before - 'updated_at', 'after', t.after - '{updated_at,citations}'::text[])`,
-  // A link to a page in the trash leads to none, and finds it when it is back.
+  // A link to a page in the trash counts as broken; it resolves again when the page is restored.
   page_links: ` || jsonb_build_object('to_page_id', (
     select p.page_id from pages p where p.wiki_id = t.wiki_id and p.page_id = t.to_page_id and p.trashed_at is null))`,
-  // Where the page was when its text was rendered; the links of a text are shown from where it is.
+  // The path of the page at rendering. Links are shown relative to its current path.
   revisions: ` - 'folder'`,
   search_documents: ` - 'document_no'`,
 };
 
-/** The rows of a database: kept once, put back before each write, and read as lines that can be compared. */
+/** Saves the rows of a database, restores them before each write, and reads them as comparable lines. */
 export interface DatabaseStates {
   reset(): Promise<void>;
-  /** Each row as a line. What did not exist when the rows were kept (ids, times, hashes, …) is replaced by its kind. */
+  /**
+   * Returns each row as a line. Ids, times, hashes and the like that did not exist when the rows were saved are
+   * replaced by their kind.
+   */
   read(): Promise<string[]>;
 }
 
@@ -53,7 +58,7 @@ export async function keepDatabase({ db }: World, database: string): Promise<Dat
     ({ name, columns }) =>
       `delete from public."${name}"; insert into public."${name}" (${columns}) overriding system value select ${columns} from kept."${name}";`,
   );
-  // Triggers and foreign keys stand aside, which takes a superuser.
+  // Restores bypass triggers and foreign keys, which takes a superuser.
   const url = new URL(database);
   if (url.password === '') url.username = SUPERUSER;
   const superuser = openOwner(url.href);
@@ -78,7 +83,7 @@ export async function keepDatabase({ db }: World, database: string): Promise<Dat
   const known = new Set((await lines()).flatMap((line) => line.match(VOLATILE) ?? []));
   return {
     async reset() {
-      // What the service does by the clock may be in the way.
+      // Scheduled work of the service may cause a deadlock.
       for (let attempt = 1; ; attempt += 1) {
         try {
           return void (await superuser.query(sql`select kept.reset()`));
@@ -92,7 +97,7 @@ export async function keepDatabase({ db }: World, database: string): Promise<Dat
   };
 }
 
-/** Ids, uuids, times, hashes, and the version of a tree. */
+/** Ids, UUIDs, times, hashes, and the version of a tree. */
 const VOLATILE =
   /\b[a-z]+_[0-9a-z]{26}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?|\\\\x[0-9a-f]{40,}|\b\d+-\d{16}\b|"obfuscated_value": "[^"]*"/g;
 
@@ -103,7 +108,7 @@ function kindOf(text: string): string {
   return '<value>';
 }
 
-/** The lines that are only in one of two states; a line may be there several times. */
+/** Returns the lines in which two states differ. A line may occur several times. */
 export function difference(one: readonly string[], other: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const line of one) counts.set(line, (counts.get(line) ?? 0) + 1);

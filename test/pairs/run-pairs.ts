@@ -4,14 +4,13 @@ import { difference, keepDatabase } from './database-states.ts';
 import type { Stage } from './stage.ts';
 import { findWrong } from './wiki-invariants.ts';
 
-/** A write of the service: a request, or an attempt of a job, of which the outcome is told. */
+/** A write of the service: a request, or an attempt of a job. Returns its answer or outcome. */
 export type Act = (stage: Stage) => Promise<Answer | string>;
 
-/** What is done before states are compared. */
+/** Work to finish before states are compared. */
 export type Settle = (stage: Stage) => Promise<void>;
 
 interface Outcome {
-  /** What both were told. */
   told: string;
   lines: string[];
 }
@@ -20,16 +19,16 @@ export interface PairResult {
   pair: string;
   wasHeld: boolean;
   hasWaited: boolean;
-  /** '' if it came to what one of the two orders comes to. */
+  /** Difference from the results of both orders; '' if the result equals either. */
   fault: string;
-  /** Whether a state is wrong by itself, or one of the two failed. */
+  /** Whether the result breaks an invariant, or either write failed with an error. */
   isWrong: boolean;
 }
 
-/** Characters of a row that differs that are shown. */
+/** Maximum number of characters to print of a differing row. */
 const LINE = 700;
 
-/** Runs pairs of writes that meet, and compares what they come to with what they come to one after the other. */
+/** Runs pairs of concurrent writes, and compares the results with the results of the same writes in sequence. */
 export async function openPairs(stage: Stage) {
   const gate = await openCommitGate(stage.world, stage.database);
   const states = await keepDatabase(stage.world, stage.database);
@@ -83,7 +82,7 @@ export async function openPairs(stage: Stage) {
   };
 }
 
-/** Whether the same were done, and the same refused: what is refused for two reasons may be told either. */
+/** Returns whether the same writes succeeded and the same were refused. Refusals may differ in their reason. */
 function isAsTold(told: string, other: string): boolean {
   const short = (text: string) => text.replace(/4\d\d \w+/g, 'refused');
   return short(told) === short(other);

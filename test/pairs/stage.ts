@@ -13,7 +13,7 @@ import { signedInClient } from '../signed-in.ts';
 import { until } from '../until.ts';
 import { type Client, makeDatabase, type Owner, openOwner, openWorld, type World } from '../world.ts';
 
-/** What two writes meet in: a workspace with people, wikis, pages, uploads and keys. */
+/** The data that pairs of writes share: a workspace with members, wikis, pages, uploads and keys. */
 export interface Stage {
   world: World;
   database: string;
@@ -21,18 +21,16 @@ export interface Stage {
   services: JobServices;
   owner: Owner;
   wiki_id: string;
-  /** Ids by name. */
   ids: Record<string, string>;
   people: Record<'admin' | 'coOwner' | 'member' | 'inactive' | 'guest' | 'memberSession' | 'ownerSession', Client>;
-  /** Secrets by name. */
   secrets: Record<string, string>;
 }
 
 const OLD = sql`now() - interval '1 year'`;
 
 /**
- * As PostgreSQL joins few rows, which is what a row that changed during a wait is joined to again. Without statistics it
- * takes other ways here, on which it does not lose rows that it loses there.
+ * Turns off hash and merge joins. With few rows PostgreSQL prefers nested loops, and after a lock wait it joins a
+ * changed row again. Without statistics it would choose other plans here, which hide lost rows.
  */
 async function preferNestedLoops(database: string): Promise<void> {
   const name = new URL(database).pathname.slice(1);
@@ -89,7 +87,7 @@ export async function setStage(): Promise<Stage> {
     update workspaces set trash_days = 30, revision_days = 30, retention_changed_at = ${OLD}, seats_unlimited = false,
       seats_granted = active_members + 2
     where workspace_id = ${owner.workspace_id}`);
-  // All pairs take longer than an access token is good for.
+  // All pairs together take longer than an access token is valid.
   await world.db.query(sql`update sessions set last_used_at = now(), access_expires_at = now() + interval '1 day'`);
   if (!services) throw new Error('no job has been run');
   return { world, database, serviceDb, services, owner, wiki_id: owner.wiki_id, ids, people, secrets };
@@ -141,7 +139,7 @@ async function makeUploads(world: World, owner: Owner, ids: Record<string, strin
   for (const { source_id, filename } of sources) ids[`source ${filename}`] = source_id;
 }
 
-/** Uploads in each of their states; jobs are paused. The job of the first one runs. */
+/** Makes uploads in each of their states while jobs are paused. Then starts the job of the first upload. */
 async function makeWaitingUploads(world: World, owner: Owner, ids: Record<string, string>): Promise<void> {
   const wiki = `/v1/wikis/${owner.wiki_id}`;
   const upload = async (files: Record<string, string>, mode: string) => {

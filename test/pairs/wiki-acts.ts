@@ -11,7 +11,7 @@ const json = (body: unknown) => ({ headers: { 'content-type': 'application/json'
 
 const ARCHIVE = await zipped([['x.md', '# X\n']]);
 
-/** Runs what the worker does with a job of a wiki that has begun. */
+/** Runs a started job of a wiki, as a worker does. */
 function runBegun(
   { serviceDb, services }: Stage,
   definition: Parameters<typeof runRecordJob>[0],
@@ -31,7 +31,7 @@ function runBegun(
 const ingest: Act = (s) =>
   runBegun(s, ingestJob, { wiki_id: s.wiki_id, job_id: s.ids.job, upload_id: s.ids.running, kind: 'ingest' });
 
-/** Writes of pages and what hangs on them. */
+/** Writes of pages and of records that belong to pages. */
 export const PAGE_ACTS: Record<string, Act> = {
   'create at the root': (s) => s.owner.post(wiki(s, '/pages'), { title: 'Missing', markdown: '[[Deep]] [t](bin)' }),
   'create below': (s) =>
@@ -109,7 +109,6 @@ export const PAGE_ACTS: Record<string, Act> = {
   ingest,
 };
 
-/** Writes of uploads and jobs. */
 export const UPLOAD_ACTS: Record<string, Act> = {
   ingest,
   upload: (s) => {
@@ -156,7 +155,7 @@ export const UPLOAD_ACTS: Record<string, Act> = {
 
 const second = ({ ids }: Stage, rest = '') => `/v1/wikis/${ids.secondWiki}${rest}`;
 
-/** Writes of an empty wiki that the archive of another one is imported into. */
+/** Writes of an empty wiki into which the archive of another wiki is imported. */
 export const IMPORT_ACTS: Record<string, Act> = {
   'run the import': (s) =>
     runBegun(s, importJob, { wiki_id: s.ids.secondWiki ?? '', job_id: s.ids.import, upload_id: null, kind: 'import' }),
@@ -172,10 +171,9 @@ export const IMPORT_ACTS: Record<string, Act> = {
   'hold everything': (s) => s.owner.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
 };
 
-/** Merges what is pending for searches. */
 const merge: Act = (s) => runJob(s, 'merge-search-index', { wiki_id: s.wiki_id });
 
-/** Writes of what searches look at, each of which is merged at the end. */
+/** Writes that change search results. Each is merged at the end. */
 export const SEARCH_ACTS: Record<string, Act> = {
   merge,
   ...Object.fromEntries(
@@ -193,7 +191,7 @@ export const SEARCH_ACTS: Record<string, Act> = {
   ),
 };
 
-/** Merges until nothing is pending: in a small wiki one merge may queue what the next one computes again. */
+/** Merges until no postings are pending: in a small wiki, a merge may queue pages that the next one indexes again. */
 export async function mergeAll(stage: Stage): Promise<void> {
   for (let run = 0; run < 4; run += 1) await merge(stage);
 }

@@ -1,7 +1,7 @@
 import { sql } from '../../src/platform/db/sql.ts';
 import type { World } from '../world.ts';
 
-/** What must be true of every wiki at any time, looked at in the database: what is wrong, and where. */
+/** Checks the invariants of every wiki in the database. Returns the violations and their location. */
 export function findWrong({ db }: Pick<World, 'db'>): Promise<{ what: string; where: string }[]> {
   return db.query(sql`
     select 'a path twice' as what, path as where from pages where trashed_at is null group by wiki_id, path having count(*) > 1
