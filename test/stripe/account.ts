@@ -3,24 +3,26 @@ import type { Customer, Invoice, Line, Price, Session, Subscription } from './ob
 import { invalid, missing, StripeProblem } from './problem.ts';
 import { changeLines, fullLine, type PlannedChange, periodAfter, priced, totalOf } from './proration.ts';
 
-/** Called after a change, with the type of the event and the object that it is about. */
+/** Called after a change, with the type of the event and the object that changed. */
 export type OnEvent = (type: string, kind: 'customer' | 'subscription' | 'invoice' | 'session', id: string) => void;
 
-/** What a Stripe account holds, and how it changes. Times are seconds. */
+/** The state of a Stripe account and its changes. Times are in seconds. */
 export class StripeAccount {
-  /** Where events go, if a request said so. */
+  /** Where to send events, once a request has registered an endpoint. */
   endpoint: { url: string; enabled_events: string[] } | undefined;
   readonly customers = new Map<string, Customer>();
   readonly prices = new Map<string, Price>();
   readonly subscriptions = new Map<string, Subscription>();
   readonly invoices = new Map<string, Invoice>();
   readonly sessions = new Map<string, Session>();
-  /** Lines that wait for the next invoice, by subscription. */
+  /** Lines for the next invoice, by subscription. */
   readonly pending = new Map<string, Line[]>();
-  /** What was charged to cards and not refunded, by customer. */
+  /** Amounts charged to cards and not refunded, by customer. */
   readonly charged = new Map<string, number>();
   readonly #onEvent: OnEvent;
-  /** By how many seconds its clock is ahead: a period that is started by a change begins in a second of its own, which names it. */
+  /**
+   * Seconds that the clock is ahead. A period that a change starts begins in a second of its own, which identifies it.
+   */
   #ahead = 0;
 
   constructor(onEvent: OnEvent) {
@@ -92,7 +94,7 @@ export class StripeAccount {
     return [...this.customers.values()].filter(({ metadata }) => metadata.workspace_id === workspace_id);
   }
 
-  /** The workspace of the first object whose id is in a text; "" for none. */
+  /** Returns the workspace of the first object whose id is in a text, or "" without such an object. */
   workspaceIn(text: string): string {
     const [named = ''] = /\borg_[0-9a-z]{26}/.exec(text) ?? [];
     const [id = ''] = /\b(?:cus|sub|in|cs_test)_[0-9a-f]{24}/.exec(text) ?? [];
@@ -100,7 +102,7 @@ export class StripeAccount {
     return this.customers.get(of?.customer ?? id)?.metadata.workspace_id ?? named;
   }
 
-  /** Forgets a customer and what it has, as if it had never been. */
+  /** Deletes a customer and all its objects without a trace. */
   forget(id: string): void {
     for (const held of [this.subscriptions, this.invoices, this.sessions]) {
       for (const [key, { customer }] of held) if (customer === id) held.delete(key);
@@ -116,7 +118,7 @@ export class StripeAccount {
     this.#onEvent('customer.deleted', 'customer', id);
   }
 
-  /** Says that something about the customer changed, whatever it is. */
+  /** Reports an unspecified change of the customer. */
   touchCustomer(id: string): void {
     this.#onEvent('customer.updated', 'customer', id);
   }
@@ -127,7 +129,10 @@ export class StripeAccount {
     return session;
   }
 
-  /** The customer pays on the page of the session. */
+  /**
+   * Pays on the page of a checkout session. Returns the new subscription. Throws an error if the session is closed, or
+   * the card is declined.
+   */
   complete(id: string): Subscription {
     const session = this.session(id);
     if (session.status !== 'open') throw invalid('This session is no longer open.');
@@ -163,7 +168,7 @@ export class StripeAccount {
     return session;
   }
 
-  /** The invoice that a change would make now, without making it. */
+  /** Returns the invoice that a change would make now, without making it. */
   preview(subscription: Subscription, change: PlannedChange): Invoice {
     const lines = [...this.#waiting(subscription.id), ...changeLines(subscription, change, this.now())];
     return this.#invoiceOf(this.liveCustomer(subscription.customer), subscription, lines);
@@ -176,7 +181,7 @@ export class StripeAccount {
     return this.#invoiceOf(payer, { id: '', price, automatic_tax }, lines);
   }
 
-  /** Changes a subscription in place. Errors: 402, which leaves everything as it was. */
+  /** Changes a subscription in place. Throws a 402 if the card is declined, without any change. */
   change(subscription: Subscription, change: PlannedChange, behavior: string, failsOnDecline: boolean): void {
     const resetsPeriod = change.price.interval !== subscription.price.interval;
     if (resetsPeriod) this.#ahead += 1;
@@ -209,7 +214,7 @@ export class StripeAccount {
     this.#onEvent('customer.subscription.deleted', 'subscription', id);
   }
 
-  /** The customer pays an open invoice, or its payment is tried again. */
+  /** Pays an open invoice, at first or as a retry. */
   pay(id: string): void {
     const invoice = this.invoice(id);
     if (invoice.status === 'paid') throw invalid('Invoice is already paid');
@@ -231,7 +236,7 @@ export class StripeAccount {
     this.charged.set(invoice.customer, (this.charged.get(invoice.customer) ?? 0) - amount);
   }
 
-  /** Lets time pass for a customer: everything becomes older by this many seconds, and what is due then happens. */
+  /** Lets time pass for a customer: shifts all its times back by this many seconds, and then runs everything due. */
   age(customer: string, seconds: number): void {
     for (const it of this.subscriptionsOf(customer)) {
       for (const name of ['anchor', 'period_start', 'period_end', 'created'] as const) it[name] -= seconds;

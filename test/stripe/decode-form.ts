@@ -2,7 +2,7 @@
 export type Param = string | Param[] | { [name: string]: Param };
 export type Params = { [name: string]: Param };
 
-/** Decodes the form encoding that Stripe takes: `items[0][price]=p&metadata[a]=b` becomes `{items: [{price}], metadata}`. */
+/** Decodes Stripe's form encoding: `items[0][price]=p&metadata[a]=b` becomes `{items: [{price}], metadata}`. */
 export function decodeForm(text: string): Params {
   const root: Params = {};
   for (const [name, value] of new URLSearchParams(text)) {
@@ -18,7 +18,7 @@ export function decodeForm(text: string): Params {
   return withLists(root) as Params;
 }
 
-/** Records whose names are 0, 1, 2, … are lists. */
+/** Turns records with the names 0, 1, 2, … into lists. */
 function withLists(value: Param): Param {
   if (typeof value === 'string' || Array.isArray(value)) return value;
   const entries = Object.entries(value).map(([name, item]) => [name, withLists(item)] as const);

@@ -14,16 +14,16 @@ export interface Customer {
   id: string;
   email: string;
   metadata: Record<string, string>;
-  /** Minor units; a credit is below 0. */
+  /** In minor units; a credit is negative. */
   balance: number;
   deleted: boolean;
-  /** Percent of tax, where automatic tax is on. */
+  /** Tax in percent, if automatic tax is on. */
   tax_percent: number;
-  /** Prices contain the tax, or it is added. */
+  /** Whether prices include the tax. */
   tax_behavior: 'exclusive' | 'inclusive';
-  /** Percent off what is charged. */
+  /** Discount on charges in percent. */
   discount_percent: number;
-  /** Payments of the customer's card are declined. */
+  /** Whether payments by the customer's card are declined. */
   declines: boolean;
 }
 
@@ -91,7 +91,10 @@ const FIXTURES: Record<string, object> = JSON.parse(
   readFileSync(new URL('test/stripe/fixtures.json', PACKAGE), 'utf8'),
 );
 
-/** Stripe's published example of a resource, with these fields in place of its own; to be written as JSON, and not changed. */
+/**
+ * Returns Stripe's published example of a resource with these fields replaced. Shares the example, so do not change the
+ * result.
+ */
 function shaped(resource: string, fields: object): object {
   return { ...FIXTURES[resource], ...fields };
 }

@@ -8,7 +8,7 @@ const RESOURCES = new URL('node_modules/stripe/esm/resources/', PACKAGE);
 
 const known = new Map<string, Set<string>>();
 
-/** The fields of an interface of the library's types: the parameters that Stripe knows. */
+/** Returns the fields of an interface in the library's types, which are the parameters that Stripe knows. */
 function fieldsOf(file: string, name: string): Set<string> {
   const key = `${file} ${name}`;
   let fields = known.get(key);
@@ -29,7 +29,7 @@ function fieldsOf(file: string, name: string): Set<string> {
   return fields;
 }
 
-/** Refuses parameters that the library's types do not have, as Stripe does. */
+/** Throws an error for parameters that the library's types lack, as Stripe does. */
 export function checkParameters(params: Params, file: string, name: string): void {
   const fields = fieldsOf(file, name);
   for (const param of Object.keys(params)) {
@@ -56,7 +56,7 @@ export function optionalText(params: Params, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A whole number of at least `min`; undefined where it is missing. */
+/** Parses an integer of at least `min`; returns undefined if the parameter is missing. */
 export function optionalInteger(params: Params, name: string, min = 0): number | undefined {
   const text = optionalText(params, name);
   if (text === undefined) return undefined;

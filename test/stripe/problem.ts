@@ -1,4 +1,4 @@
-/** An error as Stripe answers it. */
+/** An error response of Stripe. */
 export class StripeProblem extends Error {
   readonly status: number;
   readonly type: string;

@@ -1,13 +1,13 @@
 import type { Customer, Line, Price, Subscription } from './objects.ts';
 
-/** What a subscription is changed to; `date` is where prorations begin, in seconds. */
+/** The new price and quantity of a subscription. `date`: when prorations begin, in seconds. */
 export interface PlannedChange {
   price: Price;
   quantity: number;
   date: number;
 }
 
-/** The end of the period that begins at `start`, on the anchor's day of the month. */
+/** Returns the end of the period that begins at `start`, on the anchor's day of the month. */
 export function periodAfter(interval: 'month' | 'year', anchor: number, start: number): number {
   const from = new Date(start * 1000);
   const day = new Date(anchor * 1000).getUTCDate();
@@ -19,7 +19,7 @@ export function periodAfter(interval: 'month' | 'year', anchor: number, start: n
   return Math.floor(end.getTime() / 1000);
 }
 
-/** Discounts and taxes are known when it is invoiced, and are the customer's of that time. */
+/** Discounts and taxes are set at the time of the invoice, with the customer's rates at that time. */
 const UNPRICED = { discount: 0, tax: 0, tax_behavior: 'exclusive' } as const;
 
 export function fullLine(price: Price, quantity: number, start: number, end: number): Line {
@@ -28,7 +28,7 @@ export function fullLine(price: Price, quantity: number, start: number, end: num
   return { description, amount, quantity, price: price.id, proration: false, period: { start, end }, ...UNPRICED };
 }
 
-/** The lines of a change: the unused time is credited, and what follows is charged for the rest of the period. */
+/** Returns the lines of a change: a credit for the unused time, and a charge for the rest of the period. */
 export function changeLines(subscription: Subscription, { price, quantity, date }: PlannedChange, now: number): Line[] {
   const { price: old, quantity: before, period_start, period_end } = subscription;
   if (old.id === price.id && before === quantity) return [];
@@ -54,7 +54,7 @@ export function changeLines(subscription: Subscription, { price, quantity, date 
 
 type Terms = Pick<Customer, 'tax_percent' | 'tax_behavior' | 'discount_percent'>;
 
-/** The same lines with their discounts and taxes; what is credited has no discount of its own. */
+/** Returns the lines with their discounts and taxes. Credits have no discount of their own. */
 export function priced(lines: readonly Line[], { tax_percent, tax_behavior, discount_percent }: Terms): Line[] {
   return lines.map((line) => {
     const discount = line.amount > 0 ? Math.round((line.amount * discount_percent) / 100) : 0;
@@ -64,7 +64,7 @@ export function priced(lines: readonly Line[], { tax_percent, tax_behavior, disc
   });
 }
 
-/** What a line adds to the total of its invoice. */
+/** Returns the share of a line in the total of its invoice. */
 export function totalOf({ amount, discount, tax, tax_behavior }: Line): number {
   return amount - discount + (tax_behavior === 'exclusive' ? tax : 0);
 }

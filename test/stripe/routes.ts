@@ -19,9 +19,8 @@ import { WEBHOOK_SECRET } from './secrets.ts';
 
 interface Call {
   account: StripeAccount;
-  /** The address of the stand-in. */
   url: string;
-  /** The id of the path; "" where it has none. */
+  /** The id in the path, or "". */
   id: string;
   params: Params;
 }
@@ -29,7 +28,7 @@ interface Call {
 interface Route {
   pattern: RegExp;
   method: 'GET' | 'POST' | 'DELETE';
-  /** Where the types of the library have the parameters. */
+  /** The interface with the parameters, in the types of the library. */
   types: [file: string, name: string];
   answer(call: Call): object;
 }
@@ -37,7 +36,7 @@ interface Route {
 /** The largest amount of a charge, in minor units. */
 const AMOUNT_MAX = 99_999_999;
 
-/** How many records a list inside another record has. */
+/** Maximum number of records in a list inside another record. */
 const EXPANDED_MAX = 10;
 
 export function answerRequest(
@@ -277,7 +276,7 @@ function itemOf(account: StripeAccount, items: Param | undefined, kept?: Price):
   return { price, quantity };
 }
 
-/** What a customer is expanded with: those that have not ended, ten at most. */
+/** Returns the list of subscriptions of an expanded customer: at most ten that have not ended. */
 function currentOf(account: StripeAccount, customer: string): object {
   const current = account.subscriptionsOf(customer).filter(({ status }) => status !== 'canceled');
   const data = current.slice(0, EXPANDED_MAX).map((it) => described(account, it));

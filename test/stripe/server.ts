@@ -11,7 +11,7 @@ import { openWebhooks, type Webhooks } from './webhooks.ts';
 
 export { STRIPE_KEY, WEBHOOK_SECRET } from './secrets.ts';
 
-/** What happens to a request instead of an answer: `lost`: it is carried out, and the connection is cut. */
+/** A fault of a request. `lost`: the request is carried out, but the connection is cut before the answer. */
 export type Fault = 429 | 500 | 'cut' | 'lost';
 
 type FaultOf = (method: string, path: string, workspace_id: string) => Fault | undefined;
@@ -20,16 +20,19 @@ export interface StripeServer {
   url: string;
   account: StripeAccount;
   webhooks: Webhooks;
-  /** Decides about each request; workspace_id: whose customer it is about, "" for none. */
+  /**
+   * Sets a function that picks the fault of each request. `workspace_id`: the workspace of its customer, or "" without
+   * one.
+   */
   setFaults(faultOf: FaultOf): void;
-  /** Forgets a workspace: its customers, what they have, and the answers to its keys. */
+  /** Deletes a workspace's customers, their objects, and the stored answers of its idempotency keys. */
   forget(workspace_id: string): void;
-  /** Where events go: the address of the service. */
+  /** Sets the address of the service, which receives the events. */
   sendEventsTo(address: string): void;
   stop(): Promise<void>;
 }
 
-/** `send`: how events are sent; by `fetch` unless stated. */
+/** `send`: sends events; `fetch` by default. */
 interface StripeServerOptions {
   send?: Send;
 }
@@ -41,13 +44,16 @@ interface StoredAnswer {
   text: string;
 }
 
-/** A stand-in for Stripe on a loopback port: its protocol and its state, as far as the service uses them. */
+/**
+ * Starts a stand-in for Stripe on a loopback port. It implements the parts of the protocol and the state that the
+ * service uses.
+ */
 export async function startStripeServer({ send }: StripeServerOptions = {}): Promise<StripeServer> {
   const answers = new Map<string, StoredAnswer>();
   let faultOf: FaultOf = () => undefined;
   let address: string | undefined;
   let url = '';
-  // An endpoint that was made by a request gets what it is for, at its very address.
+  // An endpoint registered by a request gets only its event types, at the origin of its URL.
   const webhooks = openWebhooks(
     WEBHOOK_SECRET,
     () => address ?? account.endpoint?.url.replace(/\/v1\/webhooks\/stripe$/, ''),
@@ -85,7 +91,7 @@ export async function startStripeServer({ send }: StripeServerOptions = {}): Pro
         ...{ workspace_id, fingerprint },
         ...carryOut(account, url, request, pathname, decodeForm(method === 'GET' ? search.slice(1) : body)),
       };
-      // Stripe keeps the answer to a declined payment too, but none of a request that was refused before it began.
+      // Stripe stores the answer to a declined payment too, but no refusal of an invalid request.
       if (key !== undefined && (answer.status < 400 || answer.status === 402)) answers.set(key, answer);
     }
     if (fault === 'lost') return void request.socket.destroy();
@@ -144,7 +150,7 @@ function describe(account: StripeAccount, url: string, kind: string, id: string)
   return subscriptionJson(account.subscription(id), null);
 }
 
-/** The pages that customers are sent to: a checkout with a button, and a portal that leads back. */
+/** Answers with a page for customers: a checkout with a button, or the portal. */
 function answerPage(account: StripeAccount, method: string, path: string, response: ServerResponse): void {
   const session = account.sessions.get(path.split('/')[2] ?? '');
   if (!session) return reply(response, 200, '<!doctype html><title>Portal</title><h1>Portal</h1>', 'text/html');

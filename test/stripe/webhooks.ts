@@ -4,24 +4,25 @@ import type { Send } from '../keep-alive.ts';
 
 interface StoredEvent {
   id: string;
-  /** Whose customer it is about; "" for none. */
+  /** Workspace of the customer, or "" without one. */
   workspace_id: string;
   type: string;
   body: string;
 }
 
-/** What happens to the events of an account: sent at once, or kept until they are released. */
+/** The events of an account, which are sent at once or held back. */
 export interface Webhooks {
   readonly events: StoredEvent[];
   add(type: string, workspace_id: string, make: (id: string) => object): void;
-  /** Events are sent as they happen, or are kept; those of all workspaces, or of some. */
+  /**
+   * Holds events back, or sends them as they happen: for all workspaces, or for the workspaces that a function selects.
+   */
   hold(isHeld: boolean | ((workspace_id: string) => boolean)): void;
-  /** The events that were kept, of all workspaces or of one, which are kept no longer. */
+  /** Returns the events held back, of all workspaces or of one, and stops holding them. */
   take(workspace_id?: string): StoredEvent[];
   forget(workspace_id: string): void;
-  /** Sends an event, signed now or at another time (seconds); answers the status and the body. */
+  /** Sends an event, signed for now or for another time in seconds. Returns the status and the body. */
   send(event: StoredEvent, options?: { secret?: string; timestamp?: number }): Promise<{ status: number; body: any }>;
-  /** Waits for what is being sent. */
   idle(): Promise<void>;
 }
 
@@ -41,7 +42,7 @@ export function openWebhooks(secret: string, address: () => string | undefined, 
       if (isHeld(workspace_id) || address() === undefined) return void kept.push(event);
       const sent = webhooks
         .send(event)
-        // A service that is away gets it later, or never.
+        // An unreachable service gets the event later, or never.
         .catch(() => kept.push(event))
         .finally(() => sending.delete(sent));
       sending.add(sent);
