@@ -7,19 +7,18 @@ import { type Node, startPatroniCluster } from './patroni-cluster.ts';
 
 const WRITERS = 4;
 
-/** What writers have seen of a service on the cluster. */
 interface Seen {
   acknowledged: { page_id: string; at: Date }[];
-  /** Answers that are neither a success nor 503 with Retry-After. */
+  /** Answers other than success or 503 with Retry-After. */
   wrong: string[];
   unavailable: number;
-  /** Pages that a read after the write did not find. */
+  /** Number of pages that a read after the write did not find. */
   stale: number;
-  /** When the last write succeeded, on the clock of performance.now(). */
+  /** Time of the last successful write, by performance.now(). */
   lastSuccess: number;
 }
 
-/** A cluster, the service on it, and writers that create pages and read each of them, until `end`. */
+/** Starts a cluster, the service on it, and writers that create pages and read each of them, until `end`. */
 export async function startLoadedCluster() {
   const { nodes, proxyPort, superuser } = await startPatroniCluster();
   const primary = async () => {
@@ -34,7 +33,7 @@ export async function startLoadedCluster() {
   const addressAt = (at: string) => `postgres://ibid:ibid@${at}/ibid`;
   const atProxy = `${addressAt(`127.0.0.1:${proxyPort}`)}?target_session_attrs=read-write`;
   const commits = () => commitsAt(atProxy);
-  // It takes every node for a primary until it has asked them.
+  // HAProxy considers every node a primary until its first checks.
   let inARow = 0;
   await until(
     'HAProxy leads to the primary alone',
@@ -72,7 +71,6 @@ export async function startLoadedCluster() {
     }
   };
   const writers = Array.from({ length: WRITERS }, (_, i) => write(i));
-  /** Which of these a node does not have. */
   const missingAt = async (node: Node, written: Seen['acknowledged']) => {
     const rows = await openOwner(addressAt(node.at)).query<{ page_id: string }>(sql`select page_id from pages`);
     const kept = new Set(rows.map(({ page_id }) => page_id));
@@ -86,7 +84,7 @@ export async function startLoadedCluster() {
     stop: () => {
       isOver = true;
     },
-    /** The pages that were acknowledged and that the primary does not have. */
+    /** Returns the acknowledged pages that the primary lacks. */
     async lost(): Promise<Seen['acknowledged']> {
       const leader = (await until('a primary', primary)) as Node;
       const written = [...seen.acknowledged];
@@ -101,7 +99,7 @@ export async function startLoadedCluster() {
       }
       return lost;
     },
-    /** Ends the writers, when their last requests were answered. */
+    /** Stops the writers after their last answers. */
     async end(): Promise<void> {
       isOver = true;
       await Promise.all(writers);
@@ -109,7 +107,7 @@ export async function startLoadedCluster() {
   };
 }
 
-/** Whether a transaction on a new connection is committed. */
+/** Returns whether a transaction on a new connection commits. */
 async function commitsAt(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000, query_timeout: 2_000 });
   client.on('error', () => undefined);
@@ -126,7 +124,7 @@ async function commitsAt(connectionString: string): Promise<boolean> {
 
 type LoadedCluster = Awaited<ReturnType<typeof startLoadedCluster>>;
 
-/** Waits for a standby that has all that was acknowledged. */
+/** Waits for a standby that has all acknowledged writes. */
 export function untilSafe({ nodes }: LoadedCluster): Promise<unknown> {
   return until('a standby that can follow', async () =>
     (await Promise.all(nodes.map((node) => node.is('sync')))).includes(true),
@@ -134,8 +132,8 @@ export function untilSafe({ nodes }: LoadedCluster): Promise<unknown> {
 }
 
 /**
- * Waits for another primary than before and for a write after that. Returns it, after how many milliseconds that was, and after how
- * many PostgreSQL itself committed through HAProxy.
+ * Waits for a new primary and for a write after the change. Returns the primary, the milliseconds until that write, and
+ * the milliseconds until PostgreSQL committed through HAProxy.
  */
 export async function untilWritten(
   { primary, seen, commits }: LoadedCluster,
@@ -150,7 +148,7 @@ export async function untilWritten(
     while (!(await commits())) await delay(20);
     return performance.now() - there;
   })();
-  // What is seen changes as long as the service answers.
+  // The value changes as long as the service answers.
   await until(
     'a write after it',
     () => {
@@ -163,7 +161,6 @@ export async function untilWritten(
   return { now, waitMs, commitMs: await committed };
 }
 
-/** Waits until both other nodes follow the primary. */
 export function untilWhole({ nodes }: LoadedCluster): Promise<unknown> {
   return until(
     'all nodes are back',

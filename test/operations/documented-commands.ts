@@ -17,19 +17,19 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const THIS = 'test/operations/documented-commands.ts';
 
-/** These leave the service's own folder alone, and need an empty one. */
+/** Commands that need an empty folder instead of the service's own. */
 const RESTORES = /^npx ibid (restore|resume)/;
-/** `doctor` finds what a test lacks: certificates, a mail server. It ends with 1 where that is a problem. */
+/** `doctor` reports what a test lacks: certificates, a mail server. It exits with 1 if that is a problem. */
 const MAY_FIND = /^npx ibid doctor/;
 
 /** Needs npm's registry. */
-test('each command of the documents for operators runs as it is written, on a service with what it names', async (t) => {
+test('each command of the documents for operators runs verbatim, on a service with the names that it uses', async (t) => {
   t.after(() => rm(join(ROOT, 'sbom.cdx.json'), { force: true }));
   const folder = await makeFolder();
-  // As in a project of one's own that has installed the package.
+  // Like a project that has installed the package.
   await mkdir(join(folder, 'node_modules', '.bin'), { recursive: true });
   await symlink(join(ROOT, 'bin', 'ibid'), join(folder, 'node_modules', '.bin', 'ibid'));
-  // An answer that is an error fails the command.
+  // Makes the command fail if the answer is an error.
   await writeFile(join(folder, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
   const [DATA_DIR, port] = [join(folder, 'data'), await freePort()];
   const IBID = `http://127.0.0.1:${port}`;
@@ -48,7 +48,7 @@ test('each command of the documents for operators runs as it is written, on a se
   assert.equal(acme.slug, 'acme');
   const person = await world.owner('ada@example.com');
   const ada = await signedInClient(world, person.user_id);
-  // Wikis that only she has are in the way of her account's deletion.
+  // Wikis that only she owns would prevent the deletion of her account.
   await person.send('DELETE', `/v1/wikis/${person.wiki_id}`);
 
   const connection = runningPostgres(DATA_DIR);
@@ -92,7 +92,6 @@ test('each command of the documents for operators runs as it is written, on a se
 
 interface Ran {
   code: number;
-  /** Both streams. */
   output: string;
 }
 

@@ -4,10 +4,10 @@ import { until } from '../until.ts';
 import { startLoadedCluster, untilSafe, untilWhole, untilWritten } from './cluster-load.ts';
 import type { Node } from './patroni-cluster.ts';
 
-/** FAIL_OVERS: how often the primary changes, in turns by a switch-over and by the death of its node. */
+/** FAIL_OVERS: number of changes of the primary, alternating between a switchover and the death of its node. */
 const TIMES = Number(process.env.FAIL_OVERS || 4);
 
-test('fail-overs and switch-overs of a cluster that Patroni runs lose nothing that was acknowledged', async (t) => {
+test('failovers and switchovers of a Patroni cluster lose no acknowledged write', async (t) => {
   const cluster = await startLoadedCluster();
   t.after(cluster.stop);
   const waits: number[] = [];

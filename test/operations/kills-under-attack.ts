@@ -18,19 +18,19 @@ import { randomNumbers } from '../random-numbers.ts';
 import { until } from '../until.ts';
 import { startWriters } from '../writers.ts';
 
-/** ATTACK_KILLS: how many processes are killed in each attack; ATTACKS: a part of the names of those that run. */
+/** ATTACK_KILLS: number of processes to kill in each attack. ATTACKS: runs only attacks whose name contains this. */
 const KILLS = Number(process.env.ATTACK_KILLS || 10);
 const ATTACKS = MISBEHAVIOURS.filter(({ name }) => name.includes(process.env.ATTACKS ?? ''));
 const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
 const PAGES = 5_000;
 const WRITERS = 2;
-/** Until the next kill, at most. */
+/** Maximum pause before the next kill. */
 const PAUSE_MS = 2_000;
 
 const OFFENDER = fileURLToPath(new URL('../../bench/isolation/misbehave.process.ts', import.meta.url));
 
 for (const { name, pages = 0 } of ATTACKS) {
-  test(`nothing acknowledged is lost when any process is killed during an attack: ${name}`, async (t) => {
+  test(`no acknowledged write is lost when any process is killed during an attack: ${name}`, async (t) => {
     const random = randomNumbers(SEED);
     const { dataDir, address, start } = await openRestartableService();
     let service = await start();
@@ -47,7 +47,7 @@ for (const { name, pages = 0 } of ATTACKS) {
     cleanUp(() => writers.stop());
     const { ledger } = writers;
     const wikis = owners.map((owner) => owner.wiki_id);
-    /** What we kill again and again is none that kills: else the third time would end the file of a writer. */
+    /** Resets failures: kills by the test must not count against a file, whose third failure would be final. */
     const forgive = () =>
       until(
         'the database answers',
@@ -56,12 +56,12 @@ for (const { name, pages = 0 } of ATTACKS) {
           const counted = again.db.query(sql`
             with counted as (update upload_files set attempts = 0 where wiki_id = any(${wikis}))
             update jobs set failures = 0 where finished_at is null and wiki_id = any(${wikis})`);
-          // It may be recovering from a kill.
+          // The database may be recovering from a kill.
           return counted.then(() => 'done', String);
         },
         (seen) => seen === 'done',
       );
-    /** Between two starts the service ends by a kill of ours alone. */
+    /** Between two starts, the service may end only by a kill of the test. */
     const killed = new Map<string, number>();
     for (let kill = 0; kill < KILLS; kill += 1) {
       await delay(random() * PAUSE_MS);

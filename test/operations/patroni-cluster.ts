@@ -12,24 +12,24 @@ const CONFIG = fileURLToPath(new URL('../../deploy/patroni/', import.meta.url));
 const BINARIES = '/usr/lib/postgresql/15/bin';
 const PASSWORD = 'of-the-test';
 
-/** CLUSTER_LOGS: a folder that exists, where the logs of all processes are kept. The first `patroni` in PATH runs. */
+/** CLUSTER_LOGS: an existing folder for the logs of all processes. Uses the first `patroni` in PATH. */
 const LOGS = process.env.CLUSTER_LOGS;
 
 export interface Node {
   name: string;
-  /** Where PostgreSQL listens, as host:port, and where Patroni does. */
+  /** Addresses of PostgreSQL and of Patroni's API, as host:port. */
   at: string;
   api: string;
   start(): void;
-  /** Ends Patroni and PostgreSQL as a power cut does. */
+  /** Ends Patroni and PostgreSQL like a power failure. */
   kill(): Promise<void>;
-  /** Asks Patroni whether the node is that; false without an answer. */
+  /** Asks Patroni whether the node has this role; false without an answer. */
   is(role: 'primary' | 'replica' | 'replica?lag=1MB' | 'sync'): Promise<boolean>;
 }
 
 const NAMES = ['node-1', 'node-2', 'node-3'];
 
-/** Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test. */
+/** Starts three Patroni nodes on one etcd behind HAProxy, with the files of deploy/patroni. All end with the test. */
 export async function startPatroniCluster(): Promise<{
   nodes: Node[];
   proxyPort: number;
@@ -68,7 +68,7 @@ export async function startPatroniCluster(): Promise<{
   await until('etcd answers', () => answers(`${etcd}/health`));
   const nodes = await Promise.all(
     NAMES.map(async (name) => {
-      // The sockets of all nodes are in one folder, by their ports.
+      // All nodes share a folder for their sockets, which are named by port.
       const [port, api] = await Promise.all([freePort(), freePort()]);
       const data = join(folder, name);
       mkdirSync(data, { recursive: true });
@@ -134,7 +134,7 @@ function openNode(options: {
         PATRONI_POSTGRESQL_CONNECT_ADDRESS: at,
         PATRONI_POSTGRESQL_DATA_DIR: data,
         PATRONI_POSTGRESQL_BIN_DIR: BINARIES,
-        // For psql in what patroni.yaml runs after a promotion.
+        // For psql in the script that patroni.yaml runs after a promotion.
         PGPORT: at.split(':')[1] ?? '',
         PATRONI_POSTGRESQL_PGPASS: `${data}.pgpass`,
         PATRONI_SUPERUSER_USERNAME: 'postgres',

