@@ -13,7 +13,7 @@ import { openOwner } from '../world.ts';
 
 const CLUSTER = new URL('deploy/cloudnative-pg/cluster.yaml', PACKAGE);
 
-/** A PostgreSQL as deploy/cloudnative-pg/cluster.yaml describes it, whose logins need their passwords. */
+/** Starts a PostgreSQL as described by deploy/cloudnative-pg/cluster.yaml, with password logins. */
 export async function startDatabase() {
   const folder = await makeFolder();
   const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
@@ -22,7 +22,7 @@ export async function startDatabase() {
   const { bootstrap, managed } = parse(await readFile(CLUSTER, 'utf8')).spec;
   const { database, owner, postInitApplicationSQL } = bootstrap.initdb;
   assert.deepEqual([database, owner], [postgres.connection.database, postgres.connection.user]);
-  // Our own server has it from its beginning.
+  // Our own server creates this role when it starts.
   await admin.query(raw('drop role ibid_service'));
   for (const statement of postInitApplicationSQL) await admin.query(raw(statement));
   const flags = ['superuser', 'createdb', 'createrole', 'replication', 'bypassrls', 'login', 'inherit'];
@@ -36,7 +36,7 @@ export async function startDatabase() {
     `local all ${SUPERUSER} trust\nlocal all all scram-sha-256\n`,
   );
   await admin.query(sql`select pg_reload_conf()`);
-  // Pods have a user of their own, who may reach the socket.
+  // Pods run as a user of their own, who needs access to the socket.
   await chmod(postgres.connection.host, 0o711);
   await chmod(join(postgres.connection.host, `.s.PGSQL.${postgres.connection.port}`), 0o777);
   const as = (user: string, password: string) => addressOf({ ...postgres.connection, user: `${user}:${password}` });

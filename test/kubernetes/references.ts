@@ -3,8 +3,8 @@ import { type Manifest, nameOf, podOf, secretsOf } from './manifests.ts';
 const isHook = (manifest: Manifest) => manifest?.metadata.annotations?.['helm.sh/hook'] !== undefined;
 
 /**
- * What a pod of this manifest refers to and neither the release has when the pod starts, nor `existing` (the text of the values)
- * names as something that is there already.
+ * Returns the references of a manifest's pod that do not resolve when the pod starts: neither to an object of the
+ * release, nor to an existing object named in `existing`, the text of the values.
  */
 export function missingReferences(manifest: Manifest, manifests: readonly Manifest[], existing: string): string[] {
   const pod = podOf(manifest);
@@ -12,7 +12,7 @@ export function missingReferences(manifest: Manifest, manifests: readonly Manife
   const { serviceAccountName, volumes, containers } = pod.spec;
   const isThere = (kind: string, name: string) => {
     const found = manifests.find((each) => each.kind === kind && each.metadata.name === name);
-    // Hooks come before everything else, and what only they need goes with them.
+    // Hooks run before all other objects, so their objects must be hooks too.
     return found !== undefined && isHook(found) === isHook(manifest);
   };
   const wanted: [string, string][] = [

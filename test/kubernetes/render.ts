@@ -11,17 +11,17 @@ import { findPrograms } from './programs.ts';
 
 const CHART = fileURLToPath(new URL('deploy/helm/ibid', PACKAGE));
 const programs = findPrograms();
-// Who needs them asks `whyNoPrograms` before.
+// Prevents an unhandled rejection. Callers check `whyNoPrograms` first.
 programs.catch(() => undefined);
 
-/** Runs a command of Helm on the chart with these values. Errors: that of execFile, with `stderr`. */
+/** Runs a Helm command on the chart with these values. Throws the error of execFile, with `stderr`. */
 export async function runHelm(command: string[], values: object): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-values-'));
   try {
     const file = join(folder, 'values.json');
     await writeFile(file, JSON.stringify(values));
     const { helm } = await programs;
-    // None of the settings and plugins of who runs the tests.
+    // Hides the user's own settings and plugins.
     const env = { PATH: process.env.PATH, HOME: folder };
     const { stdout } = await promisify(execFile)(helm, [...command, CHART, '--values', file], { env, maxBuffer: 1e8 });
     return stdout;
@@ -30,13 +30,13 @@ export async function runHelm(command: string[], values: object): Promise<string
   }
 }
 
-/** The manifests of a release "ibid" in the namespace "wiki". */
+/** Returns the manifests of a release "ibid" in the namespace "wiki". */
 export async function renderChart(values: object): Promise<Manifest[]> {
   return parseManifests(await runHelm(['template', 'ibid', '--namespace', 'wiki'], values));
 }
 
 export function parseManifests(text: string): Manifest[] {
-  // As Kubernetes reads it.
+  // Kubernetes reads YAML 1.1.
   return parseAllDocuments(text, { version: '1.1' })
     .map((document) => document.toJSON())
     .filter((manifest) => manifest !== null);

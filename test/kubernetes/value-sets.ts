@@ -1,6 +1,6 @@
 const secret = (secretName: string, key = 'url') => ({ secretName, key });
 
-/** The least that the chart takes: what has no default. */
+/** The minimal values: only those without a default. */
 export const MINIMAL = {
   image: { repository: 'registry.example.com/ibid', digest: `sha256:${'0123456789abcdef'.repeat(4)}` },
   config: { PUBLIC_URL: 'https://wiki.example.com' },
@@ -8,7 +8,7 @@ export const MINIMAL = {
   secrets: { STORAGE_URL: secret('bucket') },
 };
 
-/** A catalogue as the built-in one, with a number that has more digits than a template keeps by itself. */
+/** A catalogue like the built-in one, with a number of more digits than a template keeps by default. */
 export const PLANS = [
   {
     ...{ plan_id: 'large', name: 'Large', seats: 9, limits: { bytes: 5368709121 } },
@@ -16,7 +16,7 @@ export const PLANS = [
   },
 ];
 
-/** What a Secret has for each option that the values below name one for. */
+/** Value of the Secret for each option that the values below set. */
 export const EXAMPLES: Record<string, string> = {
   DATABASE_URL: 'postgres://ibid:a@db/ibid',
   SERVICE_DATABASE_URL: 'postgres://ibid_service:a@db/ibid',
@@ -113,7 +113,6 @@ export const VALUE_SETS: Record<string, object> = {
   },
 };
 
-/** Values that are wrong, and what is said about them. */
 export const REFUSED: [string, object, RegExp][] = [
   ['no address', { ...MINIMAL, config: {} }, /\/config.*PUBLIC_URL/],
   ['an address of another kind', { ...MINIMAL, config: { PUBLIC_URL: 'wiki.example.com' } }, /\/config\/PUBLIC_URL/],
