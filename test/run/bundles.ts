@@ -5,22 +5,24 @@ import { build, type Metafile } from 'esbuild';
 import { FOR_NODE } from '../../build/programs.ts';
 import { hashOf, kept, ROOT } from './cache.ts';
 
-/** Bundled with every set of tests: what each process of a test file loads besides its tests. */
+/** Bundled with every set of tests: modules that each process of a test file loads besides its tests. */
 const HOOKS = 'test/run/without-async-hooks.ts';
 const REPORTER = 'test/run/event-lines.ts';
 
 export interface Bundles {
-  /** The bundle of a test file. */
   of(file: string): string;
   hooks: string;
   reporter: string;
-  /** All that a test file imports, directly or not: sources as paths in the checkout, and names of packages and modules. */
+  /**
+   * Returns the direct and indirect imports of a test file, with their distance: sources as paths in the checkout, and
+   * names of packages and modules.
+   */
   importsOf(file: string): ReadonlyMap<string, number>;
 }
 
 /**
- * Bundles test files as the service is bundled: a process starts in 0.3 s of CPU time instead of 0.8, because it loads a few
- * files instead of 2,600 and strips no types. Bundles are cached by a hash of all sources.
+ * Bundles test files like the service: a process then starts in 0.3 s of CPU time instead of 0.8, because it loads a
+ * few files instead of 2,600 and strips no types. Bundles are cached by a hash of all sources.
  */
 export async function bundleTests(files: readonly string[]): Promise<Bundles> {
   const entries = [...files, HOOKS, REPORTER];
@@ -39,7 +41,10 @@ export async function bundleTests(files: readonly string[]): Promise<Bundles> {
   };
 }
 
-/** A file outside the checkout, such as the runner's own tests make, has a bundle inside all the same. */
+/**
+ * Returns the path of a file's bundle. It is inside the folder even for a file outside the checkout, as the runner's
+ * own tests make.
+ */
 const outOf = (file: string) => join('tests', file.replace(/\.ts$/, '').replaceAll('..', '_'));
 
 async function bundle(entries: readonly string[], folder: string): Promise<void> {
@@ -52,7 +57,7 @@ async function bundle(entries: readonly string[], folder: string): Promise<void>
     entryPoints: entries.map((file) => ({ in: join(ROOT, file), out: outOf(file) })),
     absWorkingDir: ROOT,
     outdir: folder,
-    // The folder of the package is searched from here: the bundles are elsewhere.
+    // Code locates the package from this folder, and the bundles are elsewhere.
     define: { 'import.meta.dirname': JSON.stringify(ROOT) },
     metafile: true,
     sourcemap: 'linked',
@@ -61,7 +66,6 @@ async function bundle(entries: readonly string[], folder: string): Promise<void>
   await writeFile(join(folder, 'imports.json'), JSON.stringify(importsIn(metafile)));
 }
 
-/** What each source imports itself. */
 function importsIn({ inputs }: Metafile): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(inputs)
@@ -70,7 +74,7 @@ function importsIn({ inputs }: Metafile): Record<string, string[]> {
   );
 }
 
-/** All that can be reached from a file, with the number of imports between. */
+/** Returns everything reachable from a file, with the number of imports to it. */
 function distances(imports: Record<string, string[]>, file: string): Map<string, number> {
   const found = new Map([[relative(ROOT, join(ROOT, file)), 0]]);
   for (const [path, distance] of found)

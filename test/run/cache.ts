@@ -8,13 +8,13 @@ import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 
 export const ROOT = fileURLToPath(PACKAGE);
 
-/** A folder that test runs share, of all checkouts of this user. Nothing in it is needed: a run makes what is missing. */
+/** A folder that test runs of all checkouts of this user share. It may be deleted: a run recreates missing parts. */
 export const CACHE =
   process.env.IBID_TEST_CACHE ?? join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'ibid-tests');
 
 const UNUSED_MS = 7 * 86_400_000;
 
-/** A hash of texts and of the files that match patterns, names included. Patterns are relative to the checkout. */
+/** Hashes texts and the files that match patterns, including their names. Patterns are relative to the checkout. */
 export function hashOf(texts: readonly string[], patterns: readonly string[]): string {
   const hash = createHash('sha256');
   for (const text of texts) hash.update(`${text}\0`);
@@ -24,8 +24,8 @@ export function hashOf(texts: readonly string[], patterns: readonly string[]): s
 }
 
 /**
- * The folder `CACHE/kind/hash`. Where it does not exist, `make` fills a temporary folder that is then renamed, so that
- * concurrent runs never see half of it. Deletes folders of this kind that no run has used for a week.
+ * Returns the folder `CACHE/kind/hash`. If it does not exist, `make` fills a temporary folder that is then renamed, so
+ * that concurrent runs never see a partial one. Deletes folders of this kind that no run has used for a week.
  */
 export async function kept(kind: string, hash: string, make: (folder: string) => Promise<void>): Promise<string> {
   const parent = join(CACHE, kind);

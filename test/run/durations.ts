@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { CACHE, ROOT } from './cache.ts';
 
 const FILE = join(CACHE, 'durations.json');
-/** Of a file that was not run yet: its tests take about as long as they are. */
+/** Estimates a file without a known duration by its size. */
 const BYTES_A_SECOND = 1_000;
 
-/** How many seconds test files took in their last run, in any checkout. */
+/** Duration in seconds of each test file's last run, in any checkout. */
 export interface Durations {
   of(file: string): number;
   set(file: string, seconds: number): void;
@@ -18,7 +18,7 @@ export function openDurations(): Durations {
   return {
     of: (file) => known[file] ?? statSync(join(ROOT, file)).size / BYTES_A_SECOND,
     set(file, seconds) {
-      // Files outside the checkout are those of the runner's own tests.
+      // Files outside the checkout belong to the runner's own tests.
       if (!file.startsWith('..')) known[file] = Math.round(seconds * 10) / 10;
     },
     save() {
@@ -30,7 +30,7 @@ export function openDurations(): Durations {
   };
 }
 
-/** None if there was no run before, or if the file is damaged. */
+/** Returns the saved durations; none before the first run, or if the file is damaged. */
 function readKnown(): Record<string, number> {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));

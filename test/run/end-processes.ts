@@ -5,11 +5,11 @@ const GRACE_MS = 3_000;
 const LOOK_MS = 50;
 
 /**
- * Ends every process that a run started: descendants of `pid`, and processes that name `folder` in their command lines,
- * such as a PostgreSQL whose service was killed. They get SIGTERM, and SIGKILL when they are still there after 3 s.
+ * Ends every process that a run started: descendants of `pid`, and processes with `folder` in their command lines, such
+ * as a PostgreSQL whose service was killed. Sends SIGTERM, and SIGKILL to processes that are still running after 3 s.
  */
 export async function endProcesses(pid: number, folder: string): Promise<void> {
-  // Found before the first signal: a child of a process that has ended belongs to another parent.
+  // Find them before the first signal: children of an ended process get another parent.
   const found = new Set(await startedBy(pid, folder));
   for (const each of found) signal(each, 'SIGTERM');
   for (const until = performance.now() + GRACE_MS; performance.now() < until; await delay(LOOK_MS)) {

@@ -1,20 +1,20 @@
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
-/** One test that has ended, as the process of its file reports it: a line of JSON. */
+/** The result of a test, as a line of JSON from the process of its file. */
 export interface EndedTest {
   name: string;
-  /** The bundle that called `test`; missing if node:test does not know it. */
+  /** The bundle that called `test`; undefined if node:test does not know it. */
   file?: string;
-  /** 0 in the file itself, 1 for a subtest. */
+  /** 0 for a test of the file, 1 for a subtest. */
   nesting: number;
   ms: number;
   outcome: 'passed' | 'failed' | 'skipped';
-  /** Why it failed, with the stack; empty if only its subtests failed. */
+  /** The error with its stack; empty if only subtests failed. */
   error: string;
 }
 
-/** A message of the test that ended before, such as the seed of a fuzzer. */
+/** A message of the previous test, such as the seed of a fuzzer. */
 export interface Note {
   note: string;
 }
@@ -27,7 +27,7 @@ export default async function* eventLines(events: AsyncIterable<TestEvent>): Asy
   for await (const { type, data } of events) {
     if (type === 'test:diagnostic' && !TOTALS.test(data.message)) yield line({ note: data.message });
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    // In a process of several files node:test reports each file as a test, too.
+    // In a process of several files, node:test also reports each file as a test.
     if (data.name === data.file) continue;
     const { name, file, nesting, details } = data;
     const isSkipped = data.skip !== undefined || data.todo !== undefined;
@@ -41,7 +41,7 @@ function line(entry: EndedTest | Note): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** node:test wraps what a test threw. */
+/** Formats the error of a test, which node:test wraps. */
 function errorText(error: Error & { failureType?: string }): string {
   if (error.failureType === 'subtestsFailed') return '';
   return inspect(error.cause ?? error, { depth: 8, breakLength: 120 });

@@ -14,26 +14,26 @@ import { runFiles } from './file-process.ts';
 const RUNNER = fileURLToPath(new URL('test/run.ts', PACKAGE));
 const ROOT = fileURLToPath(PACKAGE);
 
-/** A test file outside the checkout, and its path as the runner takes it. */
+/** Writes a test file outside the checkout, and returns its path. */
 async function fileOf(text: string): Promise<string> {
   const file = join(await makeFolder(), 'one.test.ts');
   writeFileSync(file, `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n${text}`);
   return file;
 }
 
-/** Runs it without a PostgreSQL of its own. */
+/** Runs a test file without a PostgreSQL of the run. */
 async function runnerOn(text: string): Promise<SpawnSyncReturns<string>> {
   const options = { encoding: 'utf8', cwd: ROOT, env: { ...env(), DATABASE_URL: 'postgres://none' } } as const;
   return spawnSync(process.execPath, [RUNNER, await fileOf(text)], options);
 }
 
-/** The environment of a run that starts a PostgreSQL of its own. */
+/** Returns the environment of a run that starts a PostgreSQL of its own. */
 function env(): NodeJS.ProcessEnv {
   const { DATABASE_URL, IBID_TEST_DATABASE_URL, IBID_TEST_TEMPLATE, NODE_TEST_CONTEXT, ...rest } = process.env;
   return rest;
 }
 
-test('a file that hangs, and ignores SIGTERM, is killed and failed', async () => {
+test('a file that hangs and ignores SIGTERM is killed and fails', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'hangs.mjs');
   writeFileSync(file, `process.on('SIGTERM', () => {}); setInterval(() => {}, 1_000);`);
@@ -45,7 +45,7 @@ test('a file that hangs, and ignores SIGTERM, is killed and failed', async () =>
   assert.match(problem ?? '', /^No test of it ended for/);
 });
 
-test('a failure names its test, its place in the source and how to run it alone', async () => {
+test('a failure names its test, its position in the source and the command to run it alone', async () => {
   const { status, stdout } = await runnerOn(`
     test('holds', () => undefined);
     test('one is (two)', () => assert.equal(1, 2));`);
@@ -57,7 +57,7 @@ test('a failure names its test, its place in the source and how to run it alone'
   assert.match(stdout, /\nTests: 1 passed, 1 failed\n$/);
 });
 
-test('a file whose process ends with an error, or before its tests, has failed', async () => {
+test('a file fails if its process ends with an error or before its tests', async () => {
   for (const text of ['throw new Error("at once");', 'test("a", () => undefined);\nprocess.exit(3);']) {
     const { status, stdout } = await runnerOn(text);
     assert.equal(status, 1, stdout);
@@ -65,13 +65,13 @@ test('a file whose process ends with an error, or before its tests, has failed',
   }
 });
 
-test('a path that names no test is an error that says so', () => {
+test('a path without tests is an error that says so', () => {
   const { status, stderr } = spawnSync(process.execPath, [RUNNER, 'nowhere'], { encoding: 'utf8', cwd: ROOT });
   assert.equal(status, 1);
   assert.match(stderr, /^There is no file or folder nowhere\.\nUsage: /);
 });
 
-test('SIGTERM and Ctrl C end a run with all that it started', async () => {
+test('SIGTERM and Ctrl C end a run with all its processes', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const folder = await makeFolder(0o1777);
     const temporary = join(folder, 't');

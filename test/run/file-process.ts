@@ -4,14 +4,14 @@ import type { Bundles } from './bundles.ts';
 import type { EndedTest, Note } from './event-lines.ts';
 import { withSourcePlaces } from './source-places.ts';
 
-/** What the process of one test file, or of all pure ones, did. */
+/** Result of the process of a test file, or of several files. */
 export interface FileResult {
   seconds: number;
   tests: EndedTest[];
   notes: string[];
   /** stdout and stderr of the process. */
   output: string;
-  /** How the process ended if not by exit code 0 with a result of each test. */
+  /** How the process ended, unless it exited with 0 or with a failed test. */
   problem: string | undefined;
 }
 
@@ -21,17 +21,16 @@ export interface FileProcess {
   /** Options of node, such as `--test-name-pattern`. */
   options: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Where its events are written. */
   events: string;
   /** A process in which no test has ended for this long is killed. */
   hangsMs: number;
 }
 
-/** More output than this is a file's mistake, and its beginning says enough. */
+/** More output is a mistake in a file, and the beginning is enough to find it. */
 const OUTPUT_MAX = 200_000;
 const LOOK_MS = 5_000;
 
-/** Runs test files in one process. Several files must be pure: they share their globals. */
+/** Runs test files in one process. Several files must be pure or share a service: they share their globals. */
 export async function runFiles({ files, bundles, options, env, events, hangsMs }: FileProcess): Promise<FileResult> {
   const started = performance.now();
   const isolation = files.length > 1 ? ['--test', '--test-isolation=none'] : [];
@@ -39,7 +38,7 @@ export async function runFiles({ files, bundles, options, env, events, hangsMs }
   const child = spawn(
     process.execPath,
     ['--import', bundles.hooks, ...isolation, ...reporter, ...options, ...files.map(bundles.of)],
-    // A session of its own: Ctrl C in a terminal reaches the runner, which ends everything in order.
+    // A session of its own: Ctrl C in a terminal reaches only the runner, which ends everything in order.
     { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
   let output = '';
@@ -52,7 +51,7 @@ export async function runFiles({ files, bundles, options, env, events, hangsMs }
     child.once('error', reject);
     child.once('close', (...end) => resolve(end));
   });
-  // Behind the last line break is nothing, or half a line of a process that was killed.
+  // Drop the text after the last line break: it is empty, or a partial line of a killed process.
   const lines = existsSync(events) ? readFileSync(events, 'utf8').split('\n').slice(0, -1) : [];
   const entries = lines.map((text): EndedTest | Note => JSON.parse(text));
   const tests = entries.filter((entry) => 'outcome' in entry);
@@ -72,7 +71,9 @@ export async function runFiles({ files, bundles, options, env, events, hangsMs }
   };
 }
 
-/** Kills a process without news; returns how to stop watching, which tells whether it was killed. */
+/**
+ * Kills a process without progress. Returns a function that stops watching and returns whether the process was killed.
+ */
 function watch(pid: number | undefined, events: string, hangsMs: number): () => boolean {
   let [size, since, isKilled] = [0, performance.now(), false];
   const timer = setInterval(
@@ -81,7 +82,7 @@ function watch(pid: number | undefined, events: string, hangsMs: number): () => 
       if (now > size) [size, since] = [now, performance.now()];
       if (performance.now() - since <= hangsMs || pid === undefined) return;
       isKilled = true;
-      // The group: what it started ends with it.
+      // Kill the process group, including its children.
       process.kill(-pid, 'SIGKILL');
     },
     Math.min(LOOK_MS, hangsMs),

@@ -1,15 +1,15 @@
-/** Commands of a long run, one after the other: what is run by node, and the environment. */
+/** Commands of a long run, in order: the arguments of node, and the environment. */
 export interface LongRun {
   what: string;
   commands: readonly { args: readonly string[]; env?: Readonly<Record<string, string>> }[];
 }
 
-/** Test files in processes of node:test, without a PostgreSQL that is shared. */
+/** Runs test files in processes of node:test, without a shared PostgreSQL. */
 const alone = (files: readonly string[], env: Record<string, string> = {}) => ({
   args: ['--test', ...files],
   env: { IBID_TESTS: 'everything', ...env },
 });
-/** Test files in a run of `npm test`, in which no test may take longer than `minutes`. */
+/** Runs a test file like `npm test`, where no test may take longer than `minutes`. */
 const inRun = (file: string, minutes: number, env: Record<string, string>) => ({
   args: ['test/run.ts', file],
   env: { IBID_TESTS: 'everything', FILE_MINUTES: String(minutes), ...env },

@@ -10,17 +10,19 @@ import { prepareDatabase } from '../../src/platform/db/prepare-database.ts';
 import { raw } from '../../src/platform/db/sql.ts';
 import { hashOf, kept } from './cache.ts';
 
-/** A migrated database that each test file copies: its migrations would cost each file 2 s of CPU time. */
+/** A migrated database that each test file copies: migrations would cost each file 2 s of CPU time. */
 export const TEMPLATE = 'ibid_test_template';
 
-/** Settings of the run's server: nothing here has to survive the machine, and a file may run several services. */
+/**
+ * Settings of the run's server: its data need not survive a crash of the machine, and a file may run several services.
+ */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '200' };
 
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to]);
 
 /**
- * Starts the PostgreSQL of a run in `folder`, with the template. The stopped cluster is cached by a hash of the sources that
- * make it.
+ * Starts the PostgreSQL of a run in `folder`, with the template. The stopped cluster is cached by a hash of the sources
+ * that create it.
  */
 export async function startPostgresForTests(folder: string): Promise<Postgres> {
   const dataDir = join(folder, 'data');

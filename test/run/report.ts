@@ -4,14 +4,14 @@ const SLOWEST = 10;
 const COMMAND = process.argv.includes('--all') ? 'npm test -- --all' : 'npm test --';
 const OUTPUT_LINES = 40;
 
-/** Prints a run: a line for each file as it ends, and failures with what to do. */
+/** Prints a run: a line for each file as it ends, and failures with a remedy. */
 export interface Report {
   ended(file: string, result: FileResult): void;
-  /** Prints the slowest files and the totals, and answers whether all passed. */
+  /** Prints the slowest files and the totals. Returns whether all tests passed. */
   end(): boolean;
 }
 
-/** `isDetailed`: prints each test too, for runs of a few files. */
+/** Opens a report. `isDetailed`: prints each test too, for runs of a few files. */
 export function openReport(isDetailed: boolean, print: (text: string) => void = console.log): Report {
   const started = performance.now();
   const times: [seconds: number, file: string][] = [];

@@ -5,17 +5,16 @@ import { parseArgs } from 'node:util';
 import type { Bundles } from './bundles.ts';
 import { ROOT } from './cache.ts';
 
-/** What `node test/run.ts` is asked for. */
+/** Parsed arguments of `node test/run.ts`. */
 export interface Request {
-  /** Every test with all its examples, instead of those that decide about a change. */
+  /** Runs every test with all its examples, instead of only the tests needed to accept a change. */
   all: boolean;
   /** Test files to run, or all if empty. */
   files: readonly string[];
-  /** Of the tests that `--all` adds, run those that the changes since this revision touch. */
+  /** Of the tests that `--all` adds, runs only tests that reach a file changed since this revision. */
   touchedSince: string | undefined;
   /** No file starts after this many minutes. */
   minutes: number;
-  /** Options of node for each process, such as `--test-name-pattern=TEXT`. */
   nodeOptions: readonly string[];
 }
 
@@ -25,10 +24,10 @@ export const USAGE = `Usage: npm test -- [FILE or FOLDER…] [--all] [--test-nam
 const LONG = /\.long\.test\.ts$/;
 const EXTENT = 'test/extent.ts';
 const SHARED = 'test/shared-world.ts';
-/** Further away a change reaches nearly every test. */
+/** At a larger distance, a change reaches nearly every test. */
 const FAR = 1_000;
 
-/** Reads the command line. Throws an Error with a message for people where a path names no tests. */
+/** Parses the command line. Throws an Error with a readable message if a path has no tests. */
 export function readRequest(args: readonly string[]): Request {
   const own = /^--(?:all|touched-since|minutes)\b/;
   const isForNode = (text: string) => text.startsWith('--') && !own.test(text);
@@ -50,7 +49,7 @@ export function readRequest(args: readonly string[]): Request {
   };
 }
 
-/** The test file of this path, or all in the folder of this path. */
+/** Returns the test file at this path, or all test files in the folder at this path. */
 function testsAt(path: string): string[] {
   const place = relative(ROOT, resolve(path));
   if (!existsSync(path)) throw new Error(`There is no file or folder ${path}.`);
@@ -59,7 +58,7 @@ function testsAt(path: string): string[] {
   return found;
 }
 
-/** The files of a run, before it is known what they import. */
+/** Returns the test files of a run, before they are filtered by their imports. */
 export function filesOf({ files, all }: Request): readonly string[] {
   if (files.length > 0) return files;
   const every = globSync(['packages/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], {
@@ -69,8 +68,8 @@ export function filesOf({ files, all }: Request): readonly string[] {
 }
 
 /**
- * Of these files those that try more in a run of everything, and that reach a file changed since `revision` by their imports:
- * the closest first. A test beside a changed file is as close as one that imports it.
+ * Filters for test files that try more with `--all` and that reach a file changed since `revision` by their imports,
+ * closest first. A test in the folder of a changed file counts as importing it.
  */
 export function touched(files: readonly string[], bundles: Bundles, revision: string): string[] {
   const changed = execFileSync('git', ['diff', '--name-only', revision], { cwd: ROOT, encoding: 'utf8' }).split('\n');
@@ -88,11 +87,11 @@ export function touched(files: readonly string[], bundles: Bundles, revision: st
     .map(({ file }) => file);
 }
 
-/** Modules that start processes or servers, or that change what all files of a process share. */
+/** Modules that start processes or servers, or that change the globals of all files in a process. */
 const IMPURE =
   /^(?:node:)?(?:child_process|worker_threads|cluster|net|http|https|http2|dgram|inspector)$|^playwright-core$|^pg$/;
 
-/** What a file shares with others in one process: nothing but the process, a service, or not even that. */
+/** Returns what a file can share with other files: a process, a process with a service, or neither. */
 export function sharingOf(file: string, bundles: Bundles): 'process' | 'service' | 'none' {
   const imports = [...bundles.importsOf(file).keys()];
   if (imports.includes(SHARED)) return 'service';

@@ -13,8 +13,8 @@ function mapOf(bundle: string): SourceMap | undefined {
 }
 
 /**
- * A text, such as a stack, with positions in bundles replaced by those in the sources. Done for failures alone: with
- * `--enable-source-maps` each process would read maps of a megabyte.
+ * Replaces positions in bundles by positions in the sources, in a text such as a stack. Only used for failures:
+ * `--enable-source-maps` would make each process read maps of a megabyte.
  */
 export function withSourcePlaces(text: string): string {
   return text.replace(/(?:file:\/\/)?(\/[^\s():]+\.mjs):(\d+):(\d+)/g, (place, bundle: string, line, column) => {
