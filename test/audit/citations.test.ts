@@ -13,12 +13,12 @@ import type { Owner } from '../world.ts';
 import { docxOf, wordParagraph } from '../zip.ts';
 
 /**
- * An audit of provenance from outside: through HTTP alone, with hashes, blocks and lines that are computed here. Nothing of
- * src is imported.
+ * Audits provenance from outside: only through HTTP, with hashes, blocks and lines that are computed here. Imports no
+ * code of src.
  */
 const world = await sharedWorld();
 
-/** Real pages, where they are. AUDIT: how many of them. */
+/** Real pages, if they are installed. AUDIT: number of pages to try. */
 const TLDR = new URL('../shared/corpora/tldr/common/', PACKAGE);
 const SAMPLE = Number(process.env.AUDIT ?? extent(60, 15));
 
@@ -60,7 +60,7 @@ function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Letters and digits alone, since sources and pages differ in marks and white space. */
+/** Keeps only letters and digits, since sources and pages differ in marks and white space. */
 function letters(text: string): string {
   return text.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '');
 }
@@ -70,7 +70,7 @@ function wordsOf(node: Nodes): string {
   return 'children' in node ? node.children.map(wordsOf).join('') : '';
 }
 
-/** What the paragraphs, headings and code blocks of a text say, in order. */
+/** Returns the texts of the paragraphs, headings and code blocks of a document, in order. */
 function blocksOf(markdown: string): string[] {
   const blocks: string[] = [];
   const open: Nodes[] = [fromMarkdown(markdown.replace(/^---\n.*?\n---\n/s, ''))];
@@ -89,7 +89,7 @@ const wiki = `/v1/wikis/${owner.wiki_id}`;
 const sources = await listAll<{ source_id: string; filename: string; sha256: string }>(owner, `${wiki}/sources`);
 const pages = await listAll<{ page_id: string; path: string; source_count: number }>(owner, `${wiki}/pages`);
 
-test('every file is a source whose hash is that of its bytes', () => {
+test('every file is a source with the hash of its bytes', () => {
   assert.equal(upload.status, 'completed', upload.error);
   assert.deepEqual(
     sources.map(({ filename }) => filename).sort(),
@@ -99,7 +99,7 @@ test('every file is a source whose hash is that of its bytes', () => {
   for (const { filename, sha256: stated } of sources) assert.equal(stated, sha256(files[filename] ?? ''), filename);
 });
 
-test('every citation of every page is what the source says at its place, with its hash and its lines', async (t) => {
+test('every citation of every page equals the source at its position, with its hash and its lines', async (t) => {
   let count = 0;
   for (const page of pages) {
     for (const citation of await listAll<Citation>(owner, `${wiki}/pages/${page.page_id}/citations`)) {
@@ -123,7 +123,7 @@ test('every citation of every page is what the source says at its place, with it
   assert.ok(count > 15);
 });
 
-test('every block of a page of Markdown is cited, whole and once', async () => {
+test('every block of a Markdown page is cited, whole and once', async () => {
   for (const { page_id, path, source_count } of pages) {
     const citations = await listAll<Citation>(owner, `${wiki}/pages/${page_id}/citations`);
     const filename = sources.find(({ source_id }) => source_id === citations[0]?.source_id)?.filename ?? '';
@@ -134,7 +134,7 @@ test('every block of a page of Markdown is cited, whole and once', async () => {
   }
 });
 
-test('a file whose text was read whole has nothing uncovered and no losses', async () => {
+test('a file whose text was read completely is covered completely and has no losses', async () => {
   for (const { source_id, filename } of sources) {
     const { body } = await owner.get(`${wiki}/sources/${source_id}/coverage`);
     assert.deepEqual([body.uncovered, body.covered], [[], body.length], filename);

@@ -8,8 +8,9 @@ import type { Owner } from '../world.ts';
 import { docxOf, wordParagraph, zipOf } from '../zip.ts';
 
 /**
- * Edits of compiled pages of several formats, through HTTP alone: what says something else is never verified, and what says
- * the same keeps its citation. AUDIT_EDITS: how many rounds of each, with one edit for each sentence of each page.
+ * Edits compiled pages of several formats, only through HTTP. An edit that changes the meaning is never verified, and
+ * an edit that keeps it keeps the citation. AUDIT_EDITS: number of rounds, each with one edit of each sentence of each
+ * page.
  */
 const world = await sharedWorld();
 const ROUNDS = Number(process.env.AUDIT_EDITS ?? extent(2, 1));
@@ -63,7 +64,7 @@ const FILES: Record<string, string | Buffer> = {
 type Pick = (n: number) => number;
 type Edit = (sentence: string, pick: Pick) => string;
 
-/** Puts something into a word or behind a character. */
+/** Inserts a mark into a word or after a character. */
 const inWord =
   (mark: string): Edit =>
   (s, pick) => {
@@ -88,7 +89,7 @@ const swap =
 const digits = (of: (digit: number) => string) =>
   swap(Object.fromEntries([...'0123456789'].map((digit) => [digit, of(Number(digit))])));
 
-/** Each says something else, or shows other characters for the same. */
+/** Edits that change the meaning, or show other characters for the same meaning. */
 const MEANINGS: Record<string, Edit> = {
   negation: (s, pick) => s.replace(/ (is|must|may|can|stays|rose|leaves) /, ` $1 ${['not', 'never'][pick(2)]} `),
   'no negation': (s) => s.replace(' not', '').replace('Nobody', 'Everybody').replace('Only the', 'The'),
@@ -136,7 +137,7 @@ const MEANINGS: Record<string, Edit> = {
   gone: () => 'Something else entirely.',
 };
 
-/** Each says the same. */
+/** Edits that keep the meaning. */
 const LOOKS: Record<string, Edit> = {
   bold: around('**', '**'),
   italic: around('*', '*'),
@@ -152,7 +153,7 @@ const LOOKS: Record<string, Edit> = {
   'a comment that is not shown': (s) => s.replace(' ', ' <!-- look --> '),
 };
 
-/** Those of whole lines, which cells of tables have not. */
+/** Edits of whole lines that keep the meaning. Cells of tables have no lines. */
 const LINES: Record<string, (line: string, sign: string, pick: Pick) => string> = {
   reflowed: (s, sign, pick) => {
     const words = s.split(' ');
@@ -181,7 +182,7 @@ for (const { page_id } of pages)
 const random = randomNumbers(107);
 const pick: Pick = (n) => Math.floor(random() * n);
 
-/** Edits each sentence of each page once in a round, and answers of each whether it is verified. */
+/** Edits each sentence of each page once per round. Returns for each edit whether the sentence is still verified. */
 async function editAll(edit: (sentence: string, sign: string, isCell: boolean) => { name: string; line: string }) {
   const results: { name: string; path: string; line: string; verified: boolean | undefined }[] = [];
   for (const { page_id, path } of pages) {
@@ -218,7 +219,7 @@ function oneOf<T>(table: Record<string, T>): [string, T] {
   return entries[pick(entries.length)] as [string, T];
 }
 
-test('no edit that says something else stays verified, in pages of any format', async (t) => {
+test('an edit that changes the meaning is never verified, in pages of any format', async (t) => {
   const results = await editAll((sentence, sign) => {
     for (;;) {
       const [name, edit] = oneOf(MEANINGS);
@@ -231,7 +232,7 @@ test('no edit that says something else stays verified, in pages of any format', 
   t.diagnostic(`${results.length} edits`);
 });
 
-test('of edits that say the same at most one in a hundred loses its citation, in pages of any format', async (t) => {
+test('at most 1% of the edits that keep the meaning lose their citation, in pages of any format', async (t) => {
   const results = await editAll((sentence, sign, isCell) => {
     if (!isCell && pick(3) === 0) {
       const [name, edit] = oneOf(LINES);

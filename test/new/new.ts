@@ -4,9 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { defineTable } from '../../src/platform/tables/define-table.ts';
 import { declaredSql } from '../../src/platform/tables/table-sql.ts';
 
-/** `npm run new -- feature page-comments`: the folder of a feature with a table, an endpoint, a test and a migration. */
+/**
+ * `npm run new -- feature page-comments`: creates the folder of a feature with a table, an endpoint, a test and a
+ * migration.
+ */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The new feature is put beside this one, in the tree and in lists. */
+/** Existing feature that the new one is placed next to, in the tree and in lists. */
 const BESIDE = 'stars';
 
 const [, , kind, things = ''] = process.argv;
@@ -37,7 +40,10 @@ const names: Record<string, string> = {
 const beside = globSync(`src/**/${BESIDE}/feature.ts`, { cwd: ROOT })[0] ?? '';
 const folder = join(dirname(dirname(beside)), things);
 
-/** The template with its names, and with imports `~/…` of files in src, `~~/…` of the repository, relative to the folder. */
+/**
+ * Fills in the template: names, and imports `~/…` of files in src and `~~/…` of files in the repository, relative to
+ * the folder.
+ */
 function filled(template: string): string {
   const text = readFileSync(new URL(`${template}.txt`, import.meta.url), 'utf8');
   return text
@@ -51,7 +57,7 @@ function write(path: string, text: string): void {
   process.stdout.write(`${path} is new\n`);
 }
 
-/** Adds to a list what it says of the feature beside. */
+/** Adds the new feature to a list, next to the existing one. */
 function addTo(path: string, ...pieces: [find: string, instead: string][]): void {
   let text = readFileSync(join(ROOT, path), 'utf8');
   for (const [find, instead] of pieces) {
