@@ -25,7 +25,10 @@ const USAGE = `Usage: npm run bench -- fidelity [FOLDER] [options]
   --json FILE   writes the figures
 `;
 
-/** Compares what is read of documents with what pdftotext and pandoc read of them, and tables of PDFs with the truth. */
+/**
+ * Compares our reading of documents with the readings of pdftotext and pandoc, and tables of PDFs with their ground
+ * truth.
+ */
 const { values, positionals } = parseArgs({
   options: {
     only: { type: 'string', default: 'pdf,docx,epub,html' },
@@ -44,20 +47,23 @@ const [folder = join(corpora, 'documents')] = positionals;
 const tableFolder = positionals[0] ?? join(corpora, 'icdar2013');
 
 interface Comparison {
-  /** Words that the other reader finds, those of them that we have, and all of ours. */
+  /** Words of the other reader, words that both have, and our words. */
   theirs: number;
   common: number;
   ours: number;
-  /** Sequences of three words that the other reader finds, and those of them that we have. */
+  /** Sequences of three words of the other reader, and sequences that we have too. */
   sequences: number;
   same_sequences: number;
-  /** The same for the order in which the program of a PDF wrote its text. */
+  /** Same for the order in which the program of a PDF wrote its text. */
   written: number;
   same_written: number;
-  /** Words that only the other reader finds, divided differently ones not counted, and those of them that are not listed. */
+  /**
+   * Words that only the other reader finds, without words that are only divided differently; and the part of them that
+   * no loss lists.
+   */
   lost: number;
   unlisted: number;
-  /** Those of them with a digit. */
+  /** Words of `lost` and `unlisted` with a digit. */
   lost_numbers: number;
   unlisted_numbers: number;
 }
@@ -103,7 +109,7 @@ async function ours(file: string): Promise<OurReading> {
   const parts = isLong(extracted) ? split(extracted, '').map(({ markdown }) => markdown) : [extracted.markdown];
   const text = parts.map((markdown) => renderMarkdown(markdown).text).join('\n');
   const { losses } = completeness(extracted, text);
-  // In a PDF the numbers of lists are words; ours are made by the browser.
+  // In a PDF the numbers of lists are words; the browser writes the numbers of our lists.
   const numbers = extracted.kind === 'pdf' ? parts.flatMap(listNumbers) : [];
   return { text: `${text}\n${numbers.join('\n')}`, losses };
 }
@@ -113,7 +119,6 @@ async function wholeDocument(file: UploadedFile): Promise<Extracted> {
   return (await document.readMore?.()) ?? document;
 }
 
-/** The numbers before the items of lists. */
 function listNumbers(markdown: string): number[] {
   const numbers: number[] = [];
   const walk = (node: Nodes): void => {
@@ -125,7 +130,7 @@ function listNumbers(markdown: string): number[] {
 }
 
 function compare(other: string, { text, losses }: OurReading, asWritten: string): Comparison {
-  // The commands of TeX are each reader's own.
+  // Each reader writes the commands of TeX in its own way.
   const withoutCommands = (of: string) => wordsOf(of.replace(/\\[a-z]+/gi, ' '));
   const [theirs, our] = [withoutCommands(other), withoutCommands(text)];
   const { only_theirs, lost, unlisted } = lostWords(theirs, our, losses);

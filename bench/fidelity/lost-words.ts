@@ -1,22 +1,24 @@
 import type { Loss } from '@ibid/documents/formats/losses.ts';
 
-/** What one reader finds of a file and we do not. */
+/** Words of a file that another reader finds and ours does not. */
 export interface LostWords {
-  /** All words that only they have, as they divide them. */
+  /** All words that only the other reader has, with its division into words. */
   only_theirs: string[];
-  /** Those of them whose letters we do not have at all; the others are divided into words differently. */
+  /**
+   * Words in `only_theirs` whose letters our text lacks completely; our text divides the rest into words differently.
+   */
   lost: string[];
-  /** Those of `lost` that no loss of the source explains. */
+  /** Words in `lost` that no loss of the source explains. */
   unlisted: string[];
 }
 
-/** A character of a script without spaces, or letters and digits of others. */
+/** A character of a script without spaces, or a run of letters and digits of other scripts. */
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc]|[\p{L}\p{N}](?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc])[\p{L}\p{N}\p{M}])*/gu;
 
 /**
- * Words without what is written differently: ligatures, soft hyphens, hyphens at the ends of lines, capitals. In Chinese and
- * Japanese, which have no spaces, each character is one, the mark of a long vowel (U+30FC) included.
+ * Splits a text into words, normalized for ligatures, soft hyphens, hyphens at the ends of lines and capitals. In
+ * Chinese and Japanese, which have no spaces, each character is a word, including the mark of a long vowel (U+30FC).
  */
 export function wordsOf(text: string): string[] {
   return (
@@ -28,7 +30,7 @@ export function wordsOf(text: string): string[] {
   );
 }
 
-/** Compares the words of two texts, wherever they are in them, and the lost ones with the list of losses. */
+/** Compares the words of two texts, regardless of their positions, and the lost words with the list of losses. */
 export function lostWords(theirs: readonly string[], ours: readonly string[], losses: readonly Loss[]): LostWords {
   const left = countEach(ours);
   const isOurs = theirs.map((word) => take(left, word));
@@ -38,14 +40,14 @@ export function lostWords(theirs: readonly string[], ours: readonly string[], lo
   return { only_theirs, lost, unlisted: unlistedOf(lost, losses) };
 }
 
-/** The lost words whose letters are not those of words that only we have: "e mail" is "email". */
+/** Returns the lost words, except words that our text only divides differently: "e mail" is "email". */
 function withoutLetters(theirs: readonly string[], isOurs: readonly boolean[], extra: readonly string[]): string[] {
   const extras = countEach(extra);
   const long = [...new Set(extra)].filter((word) => word.length > 3);
   const found = new Set<number>();
   for (const [i, word] of theirs.entries()) {
     if (isOurs[i] || found.has(i)) continue;
-    // Several of their words are one of ours.
+    // Several words of theirs may form a single word of ours.
     for (let from = Math.max(0, i - 3); from <= i && !found.has(i); from += 1) {
       for (let to = i + 1; to <= Math.min(theirs.length, from + 5); to += 1) {
         const joined = theirs.slice(from, to).join('');
@@ -55,7 +57,7 @@ function withoutLetters(theirs: readonly string[], isOurs: readonly boolean[], e
       }
     }
     if (found.has(i)) continue;
-    // One of theirs is several of ours, or part of one.
+    // Their word may consist of several of our words, or be part of a longer one.
     const parts = partsOf(word, extras);
     if (parts) for (const part of parts) take(extras, part);
     else if (!long.some((each) => each.includes(word) && word.length > 2 && take(extras, each))) continue;
@@ -64,7 +66,7 @@ function withoutLetters(theirs: readonly string[], isOurs: readonly boolean[], e
   return theirs.filter((_, i) => !isOurs[i] && !found.has(i));
 }
 
-/** The words that a word is made of; undefined if it is not. */
+/** Splits a word into given words; returns undefined if that is impossible. */
 function partsOf(word: string, words: ReadonlyMap<string, number>): string[] | undefined {
   if (word.length > 60) return undefined;
   const ends: (string[] | undefined)[] = [[]];
@@ -79,8 +81,9 @@ function partsOf(word: string, words: ReadonlyMap<string, number>): string[] | u
 }
 
 /**
- * Lost words that no loss can explain: neither one whose whole text has them, nor one of which only the beginning and
- * the number of characters are known. What is no text (pages and pictures without text) explains nothing.
+ * Returns the lost words that no loss can explain. A loss explains the words in its excerpt, and as many further
+ * characters as it counts beyond the excerpt. Losses without text, such as pictures and pages without text, explain no
+ * words.
  */
 function unlistedOf(lost: readonly string[], losses: readonly Loss[]): string[] {
   const listed = new Map<string, number>();
@@ -103,7 +106,7 @@ export function countEach(values: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Takes one of a value out of the counts; false if there is none left. */
+/** Decrements the count of a value; returns false if it is zero. */
 export function take(counts: Map<string, number>, value: string): boolean {
   const count = counts.get(value) ?? 0;
   if (count > 0) counts.set(value, count - 1);

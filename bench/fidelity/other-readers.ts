@@ -3,21 +3,25 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNoteReference, pairedMarks } from './paired-marks.ts';
 
-/** Where the other readers are looked for; a PATH may name anything. */
+/**
+ * Folders that are searched for the other readers. PATH is ignored, since it may contain other programs of these names.
+ */
 const BINS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 
-/** The words of a file as pdftotext or pandoc reads it; undefined if they are not installed or cannot read it. */
+/**
+ * Returns the words of a file as read by pdftotext or pandoc; undefined if they are not installed or cannot read it.
+ */
 export function readByOther(file: string, format: string): string | undefined {
   if (format === 'pdf') return run('pdftotext', ['-enc', 'UTF-8', file, '-']);
   const tree = treeOfPandoc(file, format);
   if (tree === undefined) return undefined;
   const { meta } = tree;
-  // What stands above the text of a Word document: pandoc moves it out of the text.
+  // Pandoc moves a Word document's title and authors out of its text.
   const above = format === 'docx' ? ['title', 'subtitle', 'author', 'date', 'abstract'].map((name) => meta[name]) : [];
   return wholeText([above, withoutRepeatedCaptions(tree.blocks)]);
 }
 
-/** The words of blocks, and then those of their notes. */
+/** Returns the words of blocks, followed by the words of their notes. */
 function wholeText(blocks: unknown): string {
   const notes: string[] = [];
   const text = textOfPandoc(blocks, notes, pairedMarks(blocks)).join('');
@@ -39,7 +43,9 @@ function treeOfPandoc(file: string, format: string): PandocTree | undefined {
   return tree === undefined ? undefined : (JSON.parse(tree) as PandocTree);
 }
 
-/** Of a Word document pandoc gives a caption twice: as the paragraph that it is, and as part of its table. */
+/**
+ * Removes duplicate captions: pandoc returns the caption of a Word table both as a paragraph and as part of the table.
+ */
 function withoutRepeatedCaptions(blocks: readonly PandocNode[]): PandocNode[] {
   return blocks.filter((block, i) => {
     const next = blocks[i + 1];
@@ -49,7 +55,7 @@ function withoutRepeatedCaptions(blocks: readonly PandocNode[]): PandocNode[] {
   });
 }
 
-/** The text of a PDF in the order in which its program wrote it; of other files undefined. */
+/** Returns the text of a PDF in the order in which its program wrote it; undefined for other formats. */
 export function textAsWritten(file: string, format: string): string | undefined {
   return format === 'pdf' ? run('pdftotext', ['-raw', '-enc', 'UTF-8', file, '-']) : undefined;
 }
@@ -59,21 +65,21 @@ function run(command: string, args: string[]): string | undefined {
   try {
     return execFileSync(command, args, { encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', 'ignore'] });
   } catch {
-    // It cannot read the file, so there is nothing to compare with.
+    // The program cannot read the file, so a comparison is impossible.
     return undefined;
   }
 }
 
-/** The caption of a table, without the short form that lists of tables have. */
+/** Returns the caption of a table, without its short form for lists of tables. */
 function captionOf({ c }: PandocNode): unknown {
   const [, [, caption]] = c as [unknown, [short: unknown, caption: unknown]];
   return caption;
 }
 
 /**
- * The words of pandoc's tree. Its plain text also has what it writes itself: numbers of lists and notes, lines of tables,
- * and formulas in its own characters. Notes are added to a list, since they stand behind the text, and so are references to
- * notes left out, which are numbers that a browser writes: those in `marks`, and those that say so.
+ * Returns the words of pandoc's tree. Its plain text would also contain generated text: numbers of lists and notes,
+ * lines of tables, and formulas in its own characters. Notes go to `notes`, because they follow the text. References to
+ * notes are left out, because browsers write those numbers: the nodes in `marks`, and links marked as references.
  */
 function textOfPandoc(node: unknown, notes: string[], marks: ReadonlySet<unknown>): string[] {
   const each = (child: unknown) => textOfPandoc(child, notes, marks);
@@ -83,7 +89,7 @@ function textOfPandoc(node: unknown, notes: string[], marks: ReadonlySet<unknown
   const at = (i: number) => (content as unknown[])[i];
   if (type === 'Str') return [String(content)];
   if (type === 'Space' || type === 'SoftBreak' || type === 'LineBreak') return [' '];
-  // The commands of TeX are each reader's own.
+  // Each reader writes the commands of TeX in its own way.
   if (type === 'Math') return [String(at(1)).replace(/\\[a-z]+/gi, ' ')];
   if (type === 'Code') return [String(at(1))];
   if (type === 'CodeBlock') return ['\n', String(at(1)), '\n'];

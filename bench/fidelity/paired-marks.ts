@@ -1,4 +1,4 @@
-/** A link of pandoc's tree: its id and those of the blocks that begin with it, its words and target. */
+/** A link in pandoc's tree: its words and target, its id, and the ids of the blocks that begin with it. */
 interface MarkedLink {
   node: unknown;
   ids: readonly string[];
@@ -9,12 +9,12 @@ interface MarkedLink {
 const MARK = /^[[(]?(?:\d{1,4}|[ivxlcdm]{1,8}|[a-z]|\*{1,4}|[†‡§]{1,3})[\])]?$/i;
 
 /**
- * The links of a tree that are only a number and lead to each other: the references of notes and the numbers that these
- * begin with, where a program says no more about them. A browser writes the numbers of our notes.
+ * Returns the links that consist of a number and point to each other: references to notes, and the numbers at the start
+ * of the notes, if the document marks them in no other way. Browsers write the numbers of our notes.
  */
 export function pairedMarks(blocks: unknown): Set<unknown> {
   const links: MarkedLink[] = [];
-  // The ids of blocks that have begun, whose first words may be the number of a note.
+  // `begun`: ids of blocks without words so far. Their first words may be the number of a note.
   const walk = (node: unknown, begun: readonly string[]): readonly string[] => {
     if (Array.isArray(node)) return node.reduce(walkNext, begun);
     if (typeof node !== 'object' || node === null) return begun;
@@ -46,7 +46,7 @@ export function pairedMarks(blocks: unknown): Set<unknown> {
   return new Set(links.filter(isPaired).map(({ node }) => node));
 }
 
-/** By the attributes of a link. */
+/** Returns whether a link's attributes mark it as a reference to a note. */
 export function isNoteReference(attributes: unknown): boolean {
   const [, classes] = attributes as [id: string, classes: string[]];
   return classes.some((name) => /^(?:footnote-ref|footnote-reference|noteref)$/.test(name));

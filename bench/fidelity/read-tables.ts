@@ -2,7 +2,6 @@ import { parseMarkdown } from '@ibid/markdown/parse-markdown.ts';
 import type { Nodes } from 'mdast';
 import type { Table } from './truth.ts';
 
-/** The tables of a Markdown text. */
 export function readTables(markdown: string): Table[] {
   const tables: Table[] = [];
   const walk = (node: Nodes): void => {

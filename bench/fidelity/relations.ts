@@ -1,7 +1,7 @@
 import { countEach, take } from './lost-words.ts';
 import type { Cell, Table } from './truth.ts';
 
-/** Relations between neighbours: in the truth, as we read them, and in both. */
+/** Number of neighbour relations in the truth, in our reading, and in both. */
 export interface Neighbours {
   truth: number;
   found: number;
@@ -9,8 +9,8 @@ export interface Neighbours {
 }
 
 /**
- * Compares tables as the competition does: each cell with its nearest neighbour that has text, to the right and below. Two
- * relations are equal if they have the same direction and the same letters, digits and signs.
+ * Compares tables like the competition: relates each cell to its nearest neighbour with text, to the right and below.
+ * Two relations are equal if they have the same direction and the same letters, digits and signs.
  */
 export function compareTables(truth: readonly Table[], found: readonly Table[]): Neighbours {
   const [theirs, ours] = [truth.flatMap(relationsOf), found.flatMap(relationsOf)];
@@ -19,7 +19,7 @@ export function compareTables(truth: readonly Table[], found: readonly Table[]):
   return { truth: theirs.length, found: ours.length, common };
 }
 
-/** Letters, digits and the signs that change a number; dashes are written in several ways. */
+/** Returns only letters, digits and the signs that change a number, with all kinds of dashes unified. */
 export function keyOf(text: string): string {
   return text
     .normalize('NFKC')
@@ -52,7 +52,7 @@ function relationsOf(table: Table): string[] {
   return relations;
 }
 
-/** The first other cell with text from a place on. */
+/** Returns the next other cell with text in a direction. */
 function nextCell(
   table: Table,
   width: number,

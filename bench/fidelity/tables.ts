@@ -13,8 +13,9 @@ interface Figures extends Neighbours {
 }
 
 /**
- * Compares the tables of the PDFs of a folder with their truth: relations between neighbouring cells, and cells whose text is nowhere
- * in what was read. Prints and returns the figures; undefined where no file has a truth beside it.
+ * Compares the tables of the PDFs in a folder with their ground truth: relations between neighbouring cells, and cells
+ * whose text is missing from the extracted text. Prints and returns the figures; undefined if no file has a ground
+ * truth next to it.
  */
 export async function measureTables(folder: string): Promise<object | undefined> {
   const names = globSync('**/*-str.xml', { cwd: folder })
@@ -40,7 +41,7 @@ async function compare(file: string, truth: readonly Table[]): Promise<Figures> 
   const tables = readTables(markdown);
   const text = keyOf(markdown.replace(/\\(?=[!-/:-@[-`{-~])/g, ''));
   const cells = [...new Set(truth.flat(2))].flatMap((cell) => (cell && keyOf(cell.text) !== '' ? [cell] : []));
-  // The words of a cell may stand apart where others are between its lines.
+  // Other text between the lines of a cell may separate its words.
   const isLost = (words: string) =>
     !text.includes(keyOf(words)) && words.split(/\s+/).some((word) => !text.includes(keyOf(word)));
   return {
@@ -51,7 +52,7 @@ async function compare(file: string, truth: readonly Table[]): Promise<Figures> 
   };
 }
 
-/** "" of a file that is refused. */
+/** Reads a PDF as Markdown; returns "" if the file is refused. */
 async function read(file: string): Promise<string> {
   try {
     const document = await readPdf(readFileSync(file));

@@ -4,13 +4,15 @@ export interface Cell {
   text: string;
 }
 
-/** The cells by row and column; a cell of several rows or columns is at each of its places. */
+/** Cells by row and column. A cell that spans rows or columns is at each of its places. */
 export type Table = (Cell | undefined)[][];
 
-/** A real table is smaller; damaged numbers must not fill the memory. */
+/** Real tables are smaller, and damaged numbers must not fill the memory. */
 const PLACES_MAX = 2_000;
 
-/** The tables of a `-str.xml` file of the ICDAR 2013 competition; regions of one table on several pages are joined. */
+/**
+ * Parses the tables of a `-str.xml` file of the ICDAR 2013 competition. Joins the regions of a table on several pages.
+ */
 export function tablesOfTruth(xml: string): Table[] {
   return all(parseXmlPiece(xml), 'table').map((table) => {
     const places: Table = [];
