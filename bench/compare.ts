@@ -20,7 +20,7 @@ const USAGE = `Usage: npm run bench -- --compare REVISION [options]
   --json FILE           writes the figures
 `;
 
-/** Medians of the CPU time of a request, and of the ratio here / there of the sums. */
+/** Medians of the CPU time of a request in both revisions, and of the ratio here / there. */
 interface Row extends Ratio {
   name: string;
   connections: number;
@@ -43,8 +43,9 @@ try {
 }
 
 /**
- * Measures this checkout against another revision. Both services live at the same time, on the same data, and take turns of
- * a second or so in the order ABBA, so that what else the machine does reaches both; CPU time, not wall time, is compared.
+ * Measures this checkout against another revision. Both services run at the same time on the same data, and take turns
+ * of about a second in the order ABBA, so that other load on the machine affects both. Compares CPU time, not wall
+ * time.
  */
 async function compareRevisions(): Promise<void> {
   const checkout = await checkOut(options.revision, join(folder, 'checkout'));
@@ -58,7 +59,7 @@ async function compareRevisions(): Promise<void> {
       `Here: this checkout. There: ${checkout.commit}. ${options.pages} pages of ${options.page_bytes} bytes.\n`,
     );
     const rows = await measureRows(other, here);
-    // A part of the rows is measured to see what a change of the code does to them.
+    // A run of selected rows only shows the effect of a change on them, so it skips the memory.
     const memory = options.only === '' ? await measureMemory(other, here) : undefined;
     const figures = JSON.stringify({ revision: checkout.commit, rows, memory }, undefined, 2);
     if (options.json !== '') await writeFile(options.json, `${figures}\n`);
@@ -96,7 +97,7 @@ async function measureRows(other: MeasuredService, here: MeasuredService): Promi
   return rows;
 }
 
-/** Measures the read that both have chosen, in turns. */
+/** Measures the chosen request in turns at both services. */
 async function inTurns(other: MeasuredService, here: MeasuredService, connections: number) {
   const { rounds, round_ms } = options;
   for (const service of [other, here]) await service.slice(connections, WARM_UP_MS);

@@ -22,16 +22,16 @@ const USAGE = `Usage: npm run bench -- growth [options]
 `;
 
 const SMALL: Size = { pages: 1_000, wikis: 3, members: 10, audit_records: 1_000 };
-/** The quotas of a workspace would end the fill. */
+/** Unlimited, because the quotas of a workspace would stop the fill. */
 const WORKSPACE_LIMITS = QUOTA_NAMES.map((name) => `${name}=unlimited`).join(',');
 
-/** CPU of a request in ms: of Node, and of PostgreSQL with all else below the service. */
+/** CPU time of a request in ms: of Node, and of PostgreSQL with all other child processes of the service. */
 type Cpu = [node: number, postgres: number];
 
 const options = readOptions();
 const sizes: Record<string, Size> = {
   small: SMALL,
-  // Few tenants with much are what a team that hosts itself has; its plans are others than those of many.
+  // A few large tenants, as on a self-hosted service. PostgreSQL chooses other plans for them than for many tenants.
   'one large': { ...SMALL, pages: options.pages },
   'all large': options,
 };
@@ -56,7 +56,7 @@ try {
   for (const bench of benches) await bench.stop();
 }
 
-/** Prints what does not depend on the machine. */
+/** Prints the costs that do not depend on the machine. */
 async function count(): Promise<void> {
   const requests = Object.fromEntries(
     Object.entries({ ...READS, ...WRITES }).filter(([name]) => name.includes(options.only)),
@@ -71,7 +71,7 @@ async function count(): Promise<void> {
     await writeFile(options.json, `${JSON.stringify({ small: [...small], large: [...large] }, undefined, 2)}\n`);
 }
 
-/** Starts a service and fills it; it lives until the end, so that the others take turns with it. */
+/** Starts a service and fills it. It runs until the end, so that the services can be measured in turns. */
 async function open(name: string, size: Size): Promise<Grown> {
   const began = performance.now();
   const bench = await startBench({ WORKSPACE_LIMITS });
@@ -89,7 +89,7 @@ async function open(name: string, size: Size): Promise<Grown> {
   return { ...filled, name, pid: bench.service.pid, address: bench.api.address, token: bench.api.token };
 }
 
-/** The medians of the rounds of each service, in the order ABBA. */
+/** Returns the medians of each service's rounds, run in the order ABBA. */
 async function measure(grown: readonly Grown[], request: Measured): Promise<Cpu[]> {
   for (const to of grown) for (let i = 0; i < 10; i += 1) await request(to);
   const taken = new Map<Grown, Cpu[]>(grown.map((to) => [to, []]));

@@ -16,8 +16,9 @@ import { makeKeyFor } from './service-process.ts';
 import { startBench } from './start-bench.ts';
 
 /**
- * What one tenant does to another: for each misbehaviour a new service, in which one tenant works alone and then while
- * another misbehaves. The misbehaving tenant is a process of its own; this one is the tenant that works.
+ * Measures the effect of one tenant on another. For each misbehaviour a new service is started, in which one tenant
+ * works alone, and then while another misbehaves. The misbehaving tenant is a process of its own; this process is the
+ * tenant that works.
  */
 const USAGE = `Usage: npm run bench -- isolation [options]
   --pages 100000   pages of the wikis of misbehaviours that are about many pages
@@ -28,10 +29,10 @@ const USAGE = `Usage: npm run bench -- isolation [options]
   --short          3 seconds and 5,000 pages
 `;
 
-/** From the begin of a misbehaviour to the measurement. */
+/** From the start of a misbehaviour to the measurement. */
 const WARM_UP_MS = 2_000;
 const VICTIM_PAGES = 300;
-/** With rate limits the tenant that is measured is a team, none of whom sends more than a person may. */
+/** With rate limits the measured tenant is a team, so that each member stays within the limits of a person. */
 const MEMBERS = 20;
 /** Aims: a p99 under misbehaviour as a multiple of the p99 without. */
 const AIMS: Record<Kind, number> = { read: 2, search: 2, save: 3, preview: 3, upload: 3 };
@@ -119,7 +120,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The process that misbehaves; `stop` ends it and answers how its requests were answered. */
+/** Starts the misbehaving process. `stop` ends it and returns the answers it got. */
 function startOffender(order: Order) {
   const child = fork(fileURLToPath(new URL('./isolation/misbehave.process.ts', import.meta.url)));
   child.send(order);
@@ -135,7 +136,7 @@ function startOffender(order: Order) {
   };
 }
 
-/** The most memory that the service and all its processes had at any second. */
+/** Watches the memory of the service and all its processes, once a second, and keeps the peak. */
 function watchMemory(pid: number) {
   const peak: Peak = { rss_mb: 0, pss_mb: 0, programs: [] };
   const watch = setInterval(() => {
@@ -161,7 +162,7 @@ function ratio({ idle, under }: Row, kind: Kind): number {
   return p99(under[kind]) / p99(idle[kind]);
 }
 
-/** A row with a p99 in place of each latency. */
+/** Returns a row with p99s instead of latencies. */
 function figuresOf({ name, idle, under, ...rest }: Row) {
   const kinds = KINDS.map((kind) => {
     const { refused, lost } = under[kind];

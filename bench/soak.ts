@@ -23,9 +23,9 @@ const USAGE = `Usage: npm run bench -- soak [options]
 `;
 
 /**
- * Hours of mixed load on one service with its own PostgreSQL, of whose processes one after the other is killed: memory, size on disk
- * and latency over time. It fails where a page that was acknowledged has another text at the end, and at an answer that is neither a
- * success nor 503 with Retry-After.
+ * Runs a mixed load for hours on one service with its own PostgreSQL, and kills its processes one after another. Prints
+ * memory, size on disk and latency over time. Fails if an acknowledged page has another text at the end, and at an
+ * answer other than a success or 503 with Retry-After.
  */
 const options = readOptions();
 const random = randomNumbers(options.seed);
@@ -68,7 +68,7 @@ interface Sizes {
   files_mb: number;
 }
 
-/** Prints a row for each part of the time, kills meanwhile, and answers how many were killed. */
+/** Prints a row for each part of the time and kills processes. Returns the number of kills. */
 async function run(load: ReturnType<typeof startMixedLoad>): Promise<number> {
   const begin = performance.now();
   const part_ms = (options.minutes * 60_000) / options.rows;
@@ -110,7 +110,7 @@ async function run(load: ReturnType<typeof startMixedLoad>): Promise<number> {
   return kills;
 }
 
-/** Kills the service or one of the processes below it, and starts the service again where that ended it. */
+/** Kills the service or a process below it, and restarts the service if it was killed. */
 async function killOne(load: ReturnType<typeof startMixedLoad>): Promise<void> {
   if (!service) return;
   const pids = [service.pid, ...pidsBelow(service.pid)];
@@ -118,18 +118,18 @@ async function killOne(load: ReturnType<typeof startMixedLoad>): Promise<void> {
   load.setDisturbed(true);
   process.kill(pid, 'SIGKILL');
   if (pid === service.pid) {
-    // What it had started ends by itself, or is taken over by the next.
+    // Its child processes end by themselves, or the next service takes them over.
     service = undefined;
     service = await startServiceProcess(dataDir);
   } else await delay(5_000);
   load.setDisturbed(false);
 }
 
-/** Asked again while PostgreSQL recovers from a kill. */
+/** Reads the sizes; retries while PostgreSQL recovers from a kill. */
 async function sizes(): Promise<Sizes> {
   for (let tries = 1; ; tries += 1) {
     const database = new Client(runningPostgres(dataDir) ?? {});
-    // What breaks a connection also fails its query.
+    // An error of the connection also fails its query, which is caught below.
     database.on('error', () => undefined);
     try {
       await database.connect();

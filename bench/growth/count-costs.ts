@@ -17,12 +17,12 @@ import { openApi } from '../api.ts';
 import { fillService, type Size } from './fill-service.ts';
 import type { Grown, Measured } from './requests.ts';
 
-/** What the third request of a kind reads, by the name of the request. */
+/** Costs of the third request of each kind, by the name of the request. */
 export type Counts = Map<string, { rows: number; buffers: number }>;
 
 /**
- * Rows and shared buffers of requests to a service of a size, which do not depend on what else the machine does. The service runs in
- * this process, without workers, on a PostgreSQL of its own.
+ * Counts the rows and shared buffers of requests to a service of a size, which do not depend on other load. The service
+ * runs in this process, without workers, on a PostgreSQL of its own.
  */
 export async function countCosts(
   size: Size,
@@ -77,13 +77,13 @@ async function counted(
     const [{ wiki_id }] = overview.wikis;
     const filled = { workspace_id: workspace.workspace_id, wiki_id, user_id: overview.session.user.user_id };
     await fillService(connection, size, filled);
-    // The use of a key is recorded once a minute, by another statement.
+    // The use of a key is recorded once a minute, in a separate statement.
     await owner.query(sql`update api_keys set last_used_at = now() + interval '1 day'`);
     const to: Grown = { ...filled, name: randomUUID(), pid: process.pid, address, token };
     const counts: Counts = new Map();
     for (const [name, request] of Object.entries(requests)) {
       for (let i = 0; i < 3; i += 1) {
-        // Each write adds up what is not merged yet.
+        // Each write sums the pending usage deltas.
         await owner.query(sql`select merge_usage(1000000)`);
         take();
         await request(to);

@@ -2,30 +2,33 @@ import { Client, type ClientConfig } from 'pg';
 import { generatePages } from '../corpus.ts';
 import { PAGE_OF_ANOTHER } from './requests.ts';
 
-/** How much a service has. Everything else is the same in all: the requests that are measured find the same records. */
+/** Numbers of records. All other data is the same for each size: the measured requests find the same records. */
 export interface Size {
-  /** Of the wiki that is read, which has 100 in a folder and 100 folders in a part. */
+  /** Pages of the measured wiki, 100 in a folder and 100 folders in a part. */
   pages: number;
-  /** Of others, ten of a workspace, with three pages each. */
+  /** Other wikis, ten in a workspace, with three pages each. */
   wikis: number;
-  /** Of the workspace that is read; the service has as many users elsewhere. */
+  /** Members of the measured workspace; other workspaces have as many users. */
   members: number;
-  /** Of the workspace that is read. */
+  /** Audit records of the measured workspace. */
   audit_records: number;
 }
 
-/** What is read of a service that was filled. */
+/** The ids of a filled service that requests name. */
 export interface Filled {
   workspace_id: string;
   wiki_id: string;
   user_id: string;
 }
 
-/** Texts that the pages share: what is measured reads one at a time. */
+/** Number of texts that the pages share: the measured requests read one at a time. */
 const TEXTS = 50;
 const BYTES = 3_000;
 
-/** Pages `n` of a wiki: number 1 of each hundred is the folder of the others, number 1 of each ten thousand the part of the folders. */
+/**
+ * Inserts pages `n` of a wiki. The first page of each hundred is the folder of the others, and the first of each ten
+ * thousand is the part that contains the folders.
+ */
 const PAGES = `
   insert into pages (wiki_id, page_id, path, slug, title, description, parent_page_id, parent_path, position, origin, revision,
     word_count, source_count, created_by, updated_by, updated_at)
@@ -51,7 +54,7 @@ const CONTENT: [text: string, values: (f: Filled, texts: Record<string, string>)
     ({ wiki_id }, texts) => [wiki_id, Object.values(texts)],
   ],
   [
-    // Three links of each page to those beside it; every tenth also one that leads nowhere.
+    // Three links from each page to neighbours; every tenth page also has a broken link.
     `insert into page_links (wiki_id, from_page_id, to_page_id, to_path)
       select p.wiki_id, p.page_id, q.page_id, q.path from pages p cross join generate_series(1, 3) k
       join pages q on q.wiki_id = p.wiki_id and q.page_id = 'page_' || 1 + (p.position + 7 * k) % (select count(*) from pages where wiki_id = $1)
@@ -125,7 +128,7 @@ const AUDIT = `
     'key_a', 'req', '10.0.0.1', 'key', 'page', 'page_' || n, now() - ($2::int - n) * interval '1 second'
   from generate_series(1, $2::int) n`;
 
-/** Fills a service by SQL, in a transaction for each kind of record, and lets PostgreSQL see what it has. */
+/** Fills a service by SQL, in a transaction for each kind of record, and updates PostgreSQL's statistics. */
 export async function fillService(connection: ClientConfig, size: Size, filled: Filled): Promise<void> {
   const database = new Client({ ...connection, options: '-c work_mem=256MB' });
   await database.connect();

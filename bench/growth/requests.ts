@@ -1,6 +1,6 @@
 import type { Filled } from './fill-service.ts';
 
-/** A service that was filled, and a caller who owns what is in it. */
+/** A filled service, and a caller who owns its data. */
 export interface Grown extends Filled {
   name: string;
   pid: number;
@@ -8,7 +8,10 @@ export interface Grown extends Filled {
   token: string;
 }
 
-/** Sends a request, or the few that belong together. Errors: Error for an answer that is none of success, or not 304 where that is due. */
+/**
+ * Sends a request, or a short sequence of requests. Throws an Error for an answer other than a success, or other than
+ * 304 if that is expected.
+ */
 export type Measured = (to: Grown) => Promise<unknown>;
 
 const etags = new Map<string, string>();
@@ -33,10 +36,10 @@ const get =
 const wiki = ({ wiki_id }: Grown) => `/v1/wikis/${wiki_id}`;
 const workspace = ({ workspace_id }: Grown) => `/v1/workspaces/${workspace_id}`;
 const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
-/** One of the first 900 pages, which every service has. */
+/** Returns the id of a page that every service has, from the first 900. */
 const somePage = () => `page_${2 + ((count++ * 7) % 900)}`;
 
-/** A page that a member other than the caller has changed last. */
+/** A page last changed by another member than the caller. */
 export const PAGE_OF_ANOTHER = 'page_55';
 
 export const READS: Record<string, Measured> = {
@@ -68,7 +71,7 @@ export const READS: Record<string, Measured> = {
   'members, first 50': get((to) => `${workspace(to)}/members?limit=50`),
   'a member by user': get((to) => `${workspace(to)}/members?user_id=user_member5`),
   'audit, first 50': get((to) => `${workspace(to)}/audit-events`),
-  // Between the first record and the time of the fill.
+  // After the first records, and before the time of the fill.
   'audit, an hour long ago': get(
     (to) => `${workspace(to)}/audit-events?after=2020-01-01T00:00:00Z&before=2020-01-01T01:00:00Z`,
   ),

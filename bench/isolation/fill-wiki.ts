@@ -5,8 +5,8 @@ import { Client } from 'pg';
 const FOLDER = 500;
 
 /**
- * Writes `pages` pages of a few words into a wiki, without the API: one root, folders below it, and pages in these. The
- * search index does not contain them.
+ * Inserts `pages` pages of a few words into a wiki, without the API: a root, folders below it, and pages in the
+ * folders. The search index does not contain them.
  */
 export async function fillWiki(dataDir: string, wiki_id: string, pages: number): Promise<void> {
   const connection = runningPostgres(dataDir);

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { newId } from '../../src/platform/core/ids.ts';
 import { makeKeyFor } from '../service-process.ts';
 
-/** Adds as many new users to the workspace of a wiki, without invitations, and answers a key of each. */
+/** Adds this number of new users to the workspace of a wiki, without invitations. Returns a key of each. */
 export async function makeTeam(dataDir: string, wiki_id: string, members: number): Promise<string[]> {
   const tokens: string[] = [];
   const emails = Array.from({ length: members }, (_, i) => `member${i}@example.com`);

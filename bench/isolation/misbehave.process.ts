@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { MISBEHAVIOURS, type Offender } from './misbehaviours.ts';
 
-/** Misbehaves as it is told, in a process of its own, until it is told to stop; then tells how it was answered. */
+/** Misbehaves as ordered, in a process of its own, until the stop order; then reports the answers it got. */
 export type Order =
   | { kind: 'begin'; name: string; address: string; token: string; workspace_id: string; wiki_id: string }
   | { kind: 'stop' };
@@ -10,7 +10,7 @@ export type Order =
 /** The number of answers by status; 0 for requests without one. */
 export type Answers = Record<number, number>;
 
-/** No request is sent after it was told to stop; those in progress are aborted. */
+/** After the stop order, no request is sent, and requests in progress are aborted. */
 const agent = new Agent({ keepAlive: true, maxSockets: 2_500 });
 const answers: Answers = {};
 let over = false;

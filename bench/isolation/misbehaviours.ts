@@ -2,23 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { shortPages, someWords } from '../corpus.ts';
 
-/** The tenant that misbehaves: one user with one key, as long as `isOver` says no. */
+/** The tenant that misbehaves: one user with one key, until `isOver` returns true. */
 export interface Offender {
   workspace_id: string;
   wiki_id: string;
   isOver(): boolean;
-  /** Sends a request and counts its answer; undefined where there is none. */
+  /** Sends a request and counts its answer; returns undefined without an answer. */
   send(
     method: string,
     path: string,
     body?: string | FormData,
     headers?: Record<string, string>,
   ): Promise<Answer | undefined>;
-  /** Opens a stream of events that stays open; `token`: with another key. */
+  /** Opens a stream of events that stays open. `token`: another key to use. */
   openStream(path: string, token?: string): void;
   /**
-   * Opens a connection and sends a request a byte a second. With `leaves` it closes the connection before the request is
-   * complete, and opens the next one; the end of each connection counts as a request without an answer.
+   * Opens a connection and sends a request at a byte a second. With `leaves`, closes the connection before the request
+   * is complete, and opens the next one; the end of each connection counts as a request without an answer.
    */
   openSlowly(method: string, path: string, leaves?: boolean): void;
 }
@@ -30,12 +30,12 @@ interface Answer {
 
 export interface Misbehaviour {
   name: string;
-  /** The number of pages that its wiki needs, as a part of those that the option asks for. */
+  /** Pages that its wiki needs, as a fraction of the option `--pages`. */
   pages?: number;
   run(offender: Offender): Promise<void>;
 }
 
-/** Runs `count` lanes, each of which does one after the other. */
+/** Runs `count` lanes at once, each working in sequence. */
 async function lanes(
   count: number,
   { isOver }: Offender,
@@ -48,7 +48,7 @@ async function lanes(
   );
 }
 
-/** Begins `perSecond` a second, whether or not they are answered; at most 400 wait for an answer. */
+/** Starts `perSecond` requests a second, whether or not they are answered; at most 400 wait for an answer. */
 async function rate(perSecond: number, { isOver }: Offender, one: (turn: number) => Promise<unknown>): Promise<void> {
   const waiting = new Set<Promise<unknown>>();
   const began = performance.now();
@@ -116,10 +116,10 @@ function formOf(field: string, name: string, bytes: Uint8Array): FormData {
 
 const wiki = ({ wiki_id }: Offender) => `/v1/wikis/${wiki_id}`;
 
-/** What one tenant does to the service, while another works. */
+/** Ways to misbehave while another tenant works. */
 export const MISBEHAVIOURS: readonly Misbehaviour[] = [
   {
-    // No request at all: what any other process on the same cores does to the service, below which no other row can be.
+    // Sends no request. This is the effect of any other process on the same cores, and the lower bound for all rows.
     name: 'a process that computes',
     async run({ isOver }) {
       while (!isOver()) {
@@ -185,7 +185,7 @@ export const MISBEHAVIOURS: readonly Misbehaviour[] = [
         .map((word) => word.slice(0, 6))
         .join(' ')
         .slice(0, 1_000);
-      // What is searched for must be there.
+      // Upload the pages that the queries find.
       await it.send('POST', `${wiki(it)}/uploads`, formOf('files', 'many.zip', tenThousandFiles()));
       await lanes(20, it, () => it.send('GET', `${wiki(it)}/pages/search?limit=50&query=${encodeURIComponent(words)}`));
     },

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What the other tenant does at the same time. */
 export const KINDS = ['read', 'search', 'save', 'preview', 'upload'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -8,26 +7,29 @@ export interface Measured {
   latencies_ms: number[];
   /** Answers of 400 and more. */
   refused: number;
-  /** Requests without an answer in time, and answered writes that are not there at the end. */
+  /** Requests without an answer in time, and acknowledged writes that are missing at the end. */
   lost: number;
 }
 
 export type Round = Record<Kind, Measured>;
 
 export interface Victim {
-  /** Does everything concurrently for `ms`, one request of a kind after the other. */
+  /** Runs all kinds concurrently for `ms`, the requests of a kind in sequence. */
   run(ms: number): Promise<Round>;
 }
 
 /** Longer than any limit of the service. */
 const GIVE_UP_MS = 35_000;
-/** Between two requests of a kind: some persons, not a load test. */
+/** Pauses between two requests of a kind: the load of a few users, not a load test. */
 const PAUSES_MS: Record<Kind, number> = { read: 10, search: 25, save: 50, preview: 50, upload: 100 };
 
-/** Where a member of a team may only do so much: how much longer the pauses are, so that nothing of theirs is refused. */
+/** Factor for the pauses if rate limits are on, so that no request of a member is refused. */
 const WITHIN_LIMITS = 3;
 
-/** `tokens`: of the members of a team, who do things in turn. `isLimited`: they keep within the rates of the service. */
+/**
+ * Opens the measured tenant. `tokens`: keys of the members of a team, who take turns. `isLimited`: they stay within the
+ * rate limits of the service.
+ */
 export function openVictim(
   address: string,
   { tokens, isLimited }: { tokens: readonly string[]; isLimited: boolean },
@@ -52,7 +54,7 @@ export function openVictim(
     };
   }
 
-  /** Whether what was written is there; until then nothing else is told of the write. */
+  /** Checks that read back writes. Each returns whether its write is present. */
   const checks: { kind: Kind; isThere(): Promise<boolean> }[] = [];
 
   const does: Record<Kind, () => Promise<number>> = {
@@ -119,7 +121,7 @@ export function openVictim(
           }
         }),
       );
-      // Only the last writes: the others were read back by those that followed.
+      // Only the last writes: earlier ones were read back by later writes.
       await Promise.all(
         checks.slice(-20).map(async ({ kind, isThere }) => {
           if (!(await isThere().catch(() => false))) round[kind].lost += 1;

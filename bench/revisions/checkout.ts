@@ -9,15 +9,15 @@ const run = promisify(execFile);
 
 export interface Checkout {
   root: string;
-  /** Its full name; the path of a folder. */
+  /** Full name of the commit, or the path of a folder. */
   commit: string;
   discard(): Promise<void>;
 }
 
 /**
- * Checks a revision out into a new folder, with the packages of its own package-lock.json; `discard` removes it. A revision
- * that is the path of a checkout with its packages is used as it is. Errors: Error for a revision that is not there, or whose
- * packages cannot be installed.
+ * Checks a revision out into a new folder, with the packages of its own package-lock.json; `discard` removes it. If the
+ * revision is the path of a checkout with its packages, uses that folder unchanged. Throws an Error if the revision
+ * does not exist, or if its packages cannot be installed.
  */
 export async function checkOut(revision: string, folder: string): Promise<Checkout> {
   if (existsSync(join(revision, 'package.json'))) {
@@ -39,5 +39,4 @@ export async function checkOut(revision: string, folder: string): Promise<Checko
   return { root: folder, commit, discard };
 }
 
-/** The folder of this checkout. */
 export const HERE = ROOT;

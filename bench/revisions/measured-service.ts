@@ -9,9 +9,8 @@ import { signIn } from '../sign-in.ts';
 
 /** Pages of one upload. */
 const UPLOAD_FILES = 500;
-/** Different pages on which a read is measured; no more than a list has at once. */
+/** Number of pages on which a read is measured; at most the page size of a list. */
 const VARIANTS = 200;
-/** Different pages that are edited. */
 const EDITED = 64;
 
 /** A kind of request, and the paths on which it is measured. */
@@ -19,13 +18,16 @@ interface Measured {
   name: string;
   paths: string[];
   token: string;
-  /** Of the browser that asks for HTML. */
+  /** Cookie of a browser session, which asks for HTML. */
   cookie?: string;
   /** The paths are pages, and each request is an edit of one. */
   edits?: true;
 }
 
-/** CPU time of a request, in ms: of the service's process, and of those below it: PostgreSQL's, and those that render. */
+/**
+ * CPU time of a round of requests, in ms: of the service's process, and of its descendants, which are PostgreSQL and
+ * renderers.
+ */
 export interface Slice {
   node_ms: number;
   postgres_ms: number;
@@ -36,9 +38,9 @@ export interface Slice {
 export interface MeasuredService {
   pid: number;
   requests: Measured[];
-  /** Sets what `slice` sends. */
+  /** Sets the requests that `slice` sends. */
   choose(measured: Measured): Promise<void>;
-  /** Sends requests for `ms`, one at a time on each connection. */
+  /** Sends requests for `ms`, in sequence on each connection. */
   slice(connections: number, ms: number): Promise<Slice>;
   stop(): Promise<void>;
 }

@@ -2,19 +2,19 @@ import { randomNumbers } from '../corpus.ts';
 import { median } from '../median.ts';
 
 const RESAMPLES = 5_000;
-/** Of the resampled medians, from this part to the same part at the other end. */
+/** Fraction of the resampled medians that is cut off at either end. */
 const TAIL = 0.025;
 
-/** A median of ratios, with the interval in which it is with a probability of 95 %. */
+/** A median of ratios, with its 95% confidence interval. */
 export interface Ratio {
   median: number;
   low: number;
   high: number;
-  /** Whether the interval leaves out 1: the two differ, however little. */
+  /** Whether the interval excludes 1: the revisions differ, however little. */
   is_significant: boolean;
 }
 
-/** The median of ratios of rounds, and its interval by bootstrap: the same for the same ratios. */
+/** Returns the median of the rounds' ratios, and its interval by bootstrap. The result is deterministic. */
 export function ratioOf(ratios: readonly number[]): Ratio {
   const random = randomNumbers(11);
   const medians = Array.from({ length: RESAMPLES }, () =>

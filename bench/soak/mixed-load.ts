@@ -17,7 +17,7 @@ const SHARES = {
 type Kind = keyof typeof SHARES;
 const WRITES: ReadonlySet<Kind> = new Set(['edit', 'create', 'remove', 'upload']);
 
-/** More at once are not sent: the service is then behind, which the latencies show. */
+/** Maximum number of concurrent requests. At this limit the service cannot keep up, and the latencies show it. */
 const AT_ONCE = 64;
 const PARAGRAPH =
   'The pressure of the gas rises with its temperature, as the table of the appendix shows for each of them. ';
@@ -28,12 +28,12 @@ interface LoadOptions {
   /** Requests a second. */
   rate: number;
   random: () => number;
-  /** undefined: it is being started again. */
+  /** Address of the service; undefined while it restarts. */
   address(): string | undefined;
 }
 
 interface Written {
-  /** SHA-256 of the texts that a read may answer: the acknowledged one, and those that were sent later without an answer. */
+  /** SHA-256 of the texts that a read may return: the acknowledged text, and texts sent later without an answer. */
   texts: Set<string>;
   etag: string;
   isBusy: boolean;
@@ -41,7 +41,7 @@ interface Written {
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Sends requests of all kinds at a steady rate until `stop`, and remembers what was acknowledged. */
+/** Sends requests of all kinds at a steady rate until `stop`, and records acknowledged writes. */
 export function startMixedLoad({ token, wiki_id, rate, random, address }: LoadOptions) {
   const wiki = `/v1/wikis/${wiki_id}`;
   const words = someWords(400);
@@ -126,7 +126,7 @@ export function startMixedLoad({ token, wiki_id, rate, random, address }: LoadOp
         page.etag = now.etag;
         page.isBusy = false;
       }
-      // Without an answer its ETag is unknown, so it is only read from now on.
+      // Without an answer its ETag is unknown, so the page is only read from now on.
     },
     async remove() {
       const page_id = pages.size > 200 ? pick() : undefined;
@@ -163,12 +163,12 @@ export function startMixedLoad({ token, wiki_id, rate, random, address }: LoadOp
     counts,
     /** Answers that no client may get. */
     wrong,
-    /** Says that a process is killed, so that connections may break. */
+    /** Sets whether a process is being killed, so that connections may break. */
     setDisturbed(now: boolean) {
       isDisturbed = now;
       if (now) disturbances += 1;
     },
-    /** Median and 99th percentile in ms since the last call. */
+    /** Returns the median and 99th percentile in ms since the last call. */
     takeLatencies() {
       const taken = latencies;
       latencies = [];
@@ -182,12 +182,12 @@ export function startMixedLoad({ token, wiki_id, rate, random, address }: LoadOp
       };
       return { reads: of(false), writes: of(true) };
     },
-    /** Waits for the requests in progress. */
+    /** Stops sending and waits for the requests in progress. */
     async stop() {
       isOver = true;
       await done;
     },
-    /** The pages whose text is none that was acknowledged or may have been stored. */
+    /** Returns the pages whose text was neither acknowledged nor possibly stored. */
     async differing(): Promise<string[]> {
       const found: string[] = [];
       for (const [page_id, { texts }] of pages) {
