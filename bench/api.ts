@@ -1,18 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The API with a credential. Anything but a success is an error: a benchmark needs every request to succeed. */
+/**
+ * The API with a credential. Throws an error for any answer but success: a benchmark needs every request to succeed.
+ */
 export interface Api {
   address: string;
   token: string;
   // Answers have any shape.
   get(path: string): Promise<any>;
-  /** A part of a list, and the address of the next one; undefined on the last. */
+  /** Reads a page of a list. `next` is the address of the next page; undefined on the last one. */
   page(path: string): Promise<{ records: any[]; next: string | undefined }>;
-  /** A form is sent as one, everything else as JSON. */
+  /** Sends a form as multipart, and any other body as JSON. */
   post(path: string, body?: unknown): Promise<any>;
   /**
-   * Uploads the files, calls back when they are accepted, and waits for the end of the job: `seconds` is the time
-   * between.
+   * Uploads the files, calls `onAnswered` when they are accepted, and waits for the end of the job. `seconds`: the time
+   * from the answer to that end.
    */
   upload(
     wiki_id: string,
@@ -57,14 +59,13 @@ export function openApi(address: string, token: string): Api {
           const seconds = (performance.now() - answered) / 1000;
           return { upload, receive_seconds: (answered - begin) / 1000, seconds };
         }
-        // Seconds are exact to a fiftieth, and no limit of requests is reached.
+        // Times are exact to a fiftieth, and the pauses stay below the rate limits.
         await delay(Math.max(25, (performance.now() - answered) / 50));
       }
     },
   };
 }
 
-/** All records of a paged list. */
 export async function listAll(api: Api, path: string): Promise<any[]> {
   const all: any[] = [];
   for (let next: string | undefined = `${path}?limit=500`; next !== undefined; ) {

@@ -3,10 +3,9 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 const CORPORA = new URL('../../shared/corpora/', import.meta.url);
 const PAGES_OF_A_FOLDER = 100;
 
-/** File names with their content. */
 export type Files = Record<string, string>;
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Returns pseudorandom numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -17,7 +16,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** 600 short Markdown pages of tldr-pages, or as many generated ones of that size (about 600 bytes). */
+/** Returns 600 short Markdown pages of tldr-pages, or as many generated ones of that size (about 600 bytes). */
 export function shortPages(): Files {
   const names = namesIn(new URL('tldr/common/', CORPORA));
   if (names.length === 0) return generatePages({ from: 1_000_000, count: 600, bytes: 600 });
@@ -26,7 +25,10 @@ export function shortPages(): Files {
   );
 }
 
-/** Pages of about this length in bytes, with the headings, lists, tables and code of the project's own documentation. */
+/**
+ * Generates pages of about this length in bytes, with the headings, lists, tables and code of the project's own
+ * documentation.
+ */
 export function documentationPages({ count, bytes }: { count: number; bytes: number }): Files {
   const sections = sectionTexts();
   const random = randomNumbers(15);
@@ -39,7 +41,7 @@ export function documentationPages({ count, bytes }: { count: number; bytes: num
   );
 }
 
-/** Consonants and vowels in turn: words that no other page has. */
+/** Returns a word that no other page has, of alternating consonants and vowels. */
 function inventedWord(n: number): string {
   let word = '';
   for (let rest = n + 8_000; rest > 0; rest = Math.floor(rest / 100)) {
@@ -49,9 +51,9 @@ function inventedWord(n: number): string {
 }
 
 /**
- * Pages of about 1,800 bytes: each two of the real texts (manual pages in English and Japanese, abstracts, sections of the
- * project's documentation), in its own combination, and three words that no other has, so that the vocabulary grows as that of a
- * wiki does.
+ * Combines real texts (manual pages in English and Japanese, abstracts, sections of the project's documentation) into
+ * pages of about 1,800 bytes. Each page has a unique pair of texts and three unique words, so that the vocabulary grows
+ * like a wiki's.
  */
 export function combinedPages(count: number): Files {
   const texts = [
@@ -110,7 +112,7 @@ function realSentences(): string[] {
   return sentences;
 }
 
-/** Words that occur in the pages, for queries. */
+/** Returns words that occur in the pages, for queries. */
 export function someWords(count: number, random = randomNumbers(7)): string[] {
   const from = realSentences();
   const words = new Set<string>();
@@ -123,7 +125,8 @@ export function someWords(count: number, random = randomNumbers(7)): string[] {
 }
 
 /**
- * Markdown pages `from` to `from + count - 1` in folders of 100, each with its own text and links to its neighbours.
+ * Generates Markdown pages `from` to `from + count - 1` in folders of 100, each with its own text and links to its
+ * neighbours.
  */
 export function generatePages({ from, count, bytes }: { from: number; count: number; bytes: number }): Files {
   const files: Files = {};
@@ -140,7 +143,7 @@ function generatePage(i: number, bytes: number): string {
   const from = realSentences();
   const sentence = () => {
     const words = pick(from, random).split(' ');
-    // One word in six comes from another sentence, so that no two pages share sentences.
+    // Every sixth word comes from another sentence, so that no two pages share sentences.
     const own = words.map((word) => (random() < 1 / 6 ? pick(pick(from, random).split(' '), random) : word));
     const text = own.join(' ');
     return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -164,7 +167,7 @@ function pick<T>(from: readonly T[], random: () => number): T {
   return from[Math.floor(random() * from.length)] as T;
 }
 
-/** Empty if the folder does not exist: only some checkouts have the corpora. */
+/** Returns the names in a folder; none if it does not exist, because only some checkouts have the corpora. */
 function namesIn(folder: URL): string[] {
   try {
     return readdirSync(folder);

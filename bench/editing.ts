@@ -1,6 +1,6 @@
-/** A page that is edited again and again. */
+/** A page that is edited repeatedly. */
 export interface Editor {
-  /** Saves the page with another sentence in its middle. Errors: Error for anything but a success. */
+  /** Saves the page with another sentence in its middle. Throws an Error for anything but a success. */
   edit(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 export interface Round {
-  /** Requests that ended within the measured time. */
+  /** Requests per second that ended within the measured time. */
   per_second: number;
   p50_ms: number;
   p99_ms: number;
@@ -9,7 +9,7 @@ export interface Round {
   requests: number;
 }
 
-/** How long a round runs before it is measured. */
+/** Time that a round runs before it is measured. */
 const WARM_UP_MS = 60;
 
 /** Runs `one` repeatedly, `width` at a time, for `ms`. */
@@ -33,11 +33,9 @@ export async function runRound(width: number, ms: number, one: (lane: number) =>
   return { per_second: (sorted.length * 1000) / ms, p50_ms: at(0.5), p99_ms: at(0.99), requests };
 }
 
-/**
- * A connection that sends one GET after the other and parses no more of an answer than necessary: HTTP/1.1, keep-alive.
- */
+/** A connection that sends GETs in sequence and parses no more of an answer than necessary: HTTP/1.1, keep-alive. */
 export interface Connection {
-  /** `request` is the whole head. Errors: Error for anything but a 200 with a Content-Length. */
+  /** Sends `request`, the complete head. Throws an Error for anything but a 200 with a Content-Length. */
   get(request: string): Promise<void>;
   close(): void;
 }

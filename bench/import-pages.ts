@@ -6,7 +6,10 @@ import { shortPages } from './corpus.ts';
 
 const FOLDER = 100;
 
-/** A ZIP of real short pages, repeated as often as needed, in folders of a hundred, each with a link to the next one. */
+/**
+ * Builds a ZIP of real short pages, repeated as often as needed, in folders of a hundred, each with a link to the next
+ * one.
+ */
 function zipOfPages(pages: number): Promise<Buffer> {
   const texts = Object.values(shortPages());
   const zip = new yazl.ZipFile();
@@ -18,14 +21,14 @@ function zipOfPages(pages: number): Promise<Buffer> {
   return buffer(zip.outputStream);
 }
 
-/** Starts an import of an archive, and answers the id of its job. */
+/** Starts an import of an archive, and returns the id of its job. */
 async function startImport(api: Api, wiki_id: string, zip: Buffer): Promise<string> {
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(zip)]), 'notes.zip');
   return (await api.post(`/v1/wikis/${wiki_id}/imports`, form)).job_id;
 }
 
-/** Imports that many pages. Errors: Error with that of the job, if it fails. */
+/** Imports this number of pages. Throws an Error with the job's message if it fails. */
 export async function importPages(api: Api, wiki_id: string, pages: number): Promise<void> {
   const job_id = await startImport(api, wiki_id, await zipOfPages(pages));
   for (;;) {

@@ -9,7 +9,7 @@ import { startBench } from './start-bench.ts';
 
 /**
  * Measures uploads: small texts, PDFs, every document of the corpora, ten thousand files in an archive; their effect on
- * page reads, and the memory. `--markdown` ends behind the Markdown files.
+ * page reads, and the memory. `--markdown` stops after the Markdown files.
  */
 const PAPERS = 36;
 const IN_ARCHIVE = 10_000;
@@ -34,7 +34,7 @@ try {
   await stop();
 }
 
-/** Markdown files as long as pages of documentation are. */
+/** Measures Markdown files as long as pages of documentation. */
 async function measureDocuments(): Promise<void> {
   const documents = documentationPages({ count: DOCUMENTS, bytes: DOCUMENT_BYTES });
   const kilobytes =
@@ -51,7 +51,7 @@ async function measureDocuments(): Promise<void> {
   console.log(`the same again: ${((100 * again) / first).toFixed(1)} % of the CPU time (aim 3 %)`);
 }
 
-/** PDFs, all documents of the corpora, an archive, and how long page reads take meanwhile. */
+/** Measures PDFs, all documents of the corpora, an archive, and page reads during these uploads. */
 async function measureTheRest(): Promise<void> {
   const [page] = await api.get(`/v1/wikis/${wiki_id}/pages?limit=1`);
   const request = [
@@ -74,7 +74,7 @@ async function measureTheRest(): Promise<void> {
   );
   const papersWiki = await newWiki();
   const used = cpuOf(service.pid);
-  // The process that sends the files also reads the pages, so it starts reading only after it has sent them.
+  // This process both sends the files and reads the pages, so start to read only after the files are sent.
   let reading: Promise<{ seconds: number }> | undefined;
   await new Promise<void>((resolve) => {
     reading = api.upload(papersWiki, papers, resolve);
@@ -118,7 +118,7 @@ async function measureTheRest(): Promise<void> {
   );
 }
 
-/** Uploads a document that may fail; the upload then has the reason. */
+/** Uploads a document that may fail. Throws an Error if it fails without a reason. */
 async function uploadAnything(wiki: string, name: string): Promise<{ name: string; status: string; seconds: number }> {
   const form = new FormData();
   form.append('files', new Blob([readFileSync(new URL(name, CORPORA))]), name);
@@ -152,7 +152,7 @@ function readMeanwhile(busy: Round, idle: Round): string {
   return `page reads meanwhile: p50 ${ms(busy.p50_ms)}, p99 ${ms(busy.p99_ms)}; before: p50 ${ms(idle.p50_ms)}, p99 ${ms(idle.p99_ms)}`;
 }
 
-/** A paper of two columns, if the corpus exists; otherwise a generated one of as many pages. */
+/** Returns a paper of two columns, if the corpus exists; otherwise a generated PDF with as many pages. */
 function paper(): { name: string; bytes: Buffer; pages: number } {
   if (existsSync(PAPER)) return { name: 'tracemonkey.pdf', bytes: readFileSync(PAPER), pages: 14 };
   const line = 'A line of some sixty letters, of which a page has about fifty.';
@@ -160,7 +160,7 @@ function paper(): { name: string; bytes: Buffer; pages: number } {
   return { name: 'a plain paper', bytes: pdfOf(Array.from({ length: 14 }, () => page)), pages: 14 };
 }
 
-/** CPU time of the service and its child processes since then, per each of `n`. */
+/** Formats the CPU time of the service and its child processes since then, per each of `n`. */
 function cpuSince({ own_ms, children_ms }: Cpu, n: number): string {
   const now = cpuOf(service.pid);
   const own = (now.own_ms - own_ms) / n;

@@ -6,8 +6,8 @@ import { openConnection, type Round, runRound } from './http-load.ts';
 import type { Call } from './requests.ts';
 
 /**
- * An order to the process: what to send, and a round of requests to the service, or of the same statements through the driver
- * alone. `edits`: the calls name pages, which a round edits instead of reading them.
+ * An order to the process: the calls to use, or a round of requests to the service, or of the same statements through
+ * the driver alone. `edits`: the calls name pages, which a round edits instead of reading them.
  */
 export type LoadOrder =
   | { kind: 'calls'; port: number; connection: pg.PoolConfig; pool: number; calls: Call[]; edits?: boolean }
@@ -62,7 +62,7 @@ async function serviceRound(width: number, ms: number): Promise<Round> {
   }
 }
 
-/** Each lane edits pages of its own, because two edits of one page at once are a conflict. */
+/** Runs a round of edits. Each lane edits pages of its own, because concurrent edits of a page conflict. */
 async function editRound(width: number, ms: number): Promise<Round> {
   const rounds = new Array<number>(width).fill(0);
   return runRound(width, ms, async (lane) => {

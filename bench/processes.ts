@@ -4,13 +4,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICK_MS = 10;
 
 export interface Cpu {
-  /** Of the process itself. */
+  /** CPU time of the process itself. */
   own_ms: number;
-  /** Of all its descendants, including ended ones. */
+  /** CPU time of all its descendants, including ended ones. */
   children_ms: number;
 }
 
-/** CPU time of a process and its descendants, from utime and stime of /proc/<pid>/stat. */
+/**
+ * Returns the CPU time of a process and its descendants, from utime and stime of /proc/<pid>/stat. Throws an Error if
+ * the process has ended.
+ */
 export function cpuOf(pid: number): Cpu {
   const processes = new Map(listProcesses().map((process) => [process.pid, process]));
   const root = processes.get(pid);
@@ -20,7 +23,10 @@ export function cpuOf(pid: number): Cpu {
   return { own_ms: root.own_ms, children_ms };
 }
 
-/** CPU time in ms of a process and its descendants by program: the service, postgres, rendering… Ended processes count for none. */
+/**
+ * Returns the CPU time in ms of a process and its descendants by program: the service, postgres, rendering… Ended
+ * processes are not counted.
+ */
 export function cpuByProgram(pid: number): Map<string, number> {
   const all = listProcesses();
   const sums = new Map<string, number>();
@@ -32,9 +38,9 @@ export function cpuByProgram(pid: number): Map<string, number> {
 }
 
 export interface Memory {
-  /** Memory shared by several processes counts once, divided among them. */
+  /** Proportional set size: memory shared by several processes is divided among them. */
   pss_mb: number;
-  /** Memory shared by several processes counts for each. */
+  /** Resident set size: memory shared by several processes counts for each. */
   rss_mb: number;
   /** The process's own part of pss_mb, without its descendants. */
   own_pss_mb: number;
@@ -43,7 +49,7 @@ export interface Memory {
   programs: [name: string, pss_mb: number][];
 }
 
-/** Resident memory of a process and its descendants, from /proc/<pid>/smaps_rollup. */
+/** Returns the resident memory of a process and its descendants, from /proc/<pid>/smaps_rollup. */
 export function memoryOf(pid: number): Memory {
   const pids = [pid, ...descendants(pid, listProcesses()).map((process) => process.pid)];
   const memory: Memory = { pss_mb: 0, rss_mb: 0, own_pss_mb: 0, processes: 0, programs: [] };
@@ -63,7 +69,7 @@ export function memoryOf(pid: number): Memory {
   return memory;
 }
 
-/** postgres, or the file that a Node runs without its version, such as rendering. */
+/** Returns "postgres", or the name of the file that a Node runs without its version, such as "rendering". */
 function programOf(pid: number): string {
   const words = (readOf(pid, 'cmdline') ?? '').split('\0').join(' ');
   if (words.startsWith('postgres')) return 'postgres';
@@ -78,7 +84,7 @@ interface Process {
   pid: number;
   parent: number;
   own_ms: number;
-  /** Of its ended children. */
+  /** CPU time of its ended children. */
   ended_ms: number;
 }
 
@@ -104,7 +110,7 @@ function listProcesses(): Process[] {
   return processes;
 }
 
-/** The processes below one, at this moment. */
+/** Returns the current descendants of a process. */
 export function pidsBelow(pid: number): number[] {
   return descendants(pid, listProcesses()).map((process) => process.pid);
 }
@@ -114,7 +120,7 @@ function descendants(pid: number, all: readonly Process[]): Process[] {
   return children.flatMap((child) => [child, ...descendants(child.pid, all)]);
 }
 
-/** undefined: the process has ended since it was listed. */
+/** Returns a file of /proc; undefined if the process has ended since it was listed. */
 function readOf(pid: number, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

@@ -48,7 +48,7 @@ async function run(): Promise<void> {
   const began = performance.now();
   console.log(`${cpus().length} × ${cpus()[0]?.model}, ${gib(totalmem())}, Node ${process.version}`);
   const dataDir = join(folder, 'data');
-  // The last of the folders is kept for the other benchmarks.
+  // The last folder is kept for the other benchmarks.
   const { first_ms, next_ms } = await measureStarts(dataDir, options.starts);
   console.log(`\nFirst start to /readyz  ${seconds(first_ms)}  (aim 4 s)`);
   console.log(`Next start to /readyz   ${seconds(next_ms)}  (aim 1.5 s)`);

@@ -10,13 +10,12 @@ import { serviceEnv } from './service-process.ts';
 export interface Call {
   path: string;
   token: string;
-  /** Of a browser's session, which asks for HTML; it has no token. */
+  /** Cookie of a browser session, which asks for HTML and has no token. */
   cookie?: string;
   text: string;
   values: readonly unknown[];
 }
 
-/** Calls of one kind, measured in turns. */
 export interface Measured {
   name: string;
   calls: Call[];
@@ -25,7 +24,7 @@ export interface Measured {
 /** Number of different pages on which a read is measured, so that no single page decides the result. */
 const VARIANTS = 200;
 
-/** The endpoints that read with one statement, with the paths on which they are measured. */
+/** Returns the endpoints that read with one statement, with the paths on which they are measured. */
 async function listReads(api: Api, workspace_id: string, wiki_id: string) {
   const wiki = `/v1/wikis/${wiki_id}`;
   const workspace = `/v1/workspaces/${workspace_id}`;
@@ -56,8 +55,9 @@ async function listReads(api: Api, workspace_id: string, wiki_id: string) {
 }
 
 /**
- * Every read with the statements that the service sends for it. They are observed in a second service on the same
- * database, in this process, which ends before anything is measured.
+ * Returns every read with the statements that the service sends for it. They are observed in a second service on the
+ * same database, in this process, which ends before the measurements. Throws an Error if a read sends more than one
+ * statement.
  */
 export async function captureRequests(
   dataDir: string,

@@ -13,16 +13,17 @@ import { inParallel } from './relevance.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { openWalReader } from './wal.ts';
 
-/** Edits between two lines of output, during which the WAL is kept too. */
+/** Lines of output during the edits. The WAL between two of them must be kept. */
 const PARTS = 10;
 const EDITORS = 4;
-/** Documents of a merge in a wiki that is edited a lot, and how many merges are measured by themselves. */
+/** Documents per merge in a wiki that is edited a lot, and the number of merges that are measured separately. */
 const BATCH = 32;
 const MERGES = 20;
 
 /**
- * Imports pages of real text into a wiki, edits half as many over the API, ten words and a sentence each, and prints what the index
- * takes on disk meanwhile, relative to the texts, and what the index's share of an edit is: WAL of its tables, and CPU time.
+ * Imports pages of real text into a wiki, and edits half as many over the API, ten words and a sentence each. Prints
+ * the size of the index during the edits, relative to the texts, and the index's share in the cost of an edit: WAL of
+ * its tables, and CPU time.
  */
 export async function measureSize(service: ServiceProcess, dataDir: string, api: Api, wiki_id: string, pages: number) {
   const database = new Client(runningPostgres(dataDir));
@@ -65,7 +66,7 @@ async function untilMerged(database: Client): Promise<void> {
   while ((await database.query('select from search_pending limit 1')).rowCount) await delay(200);
 }
 
-/** Edits by several people at once, in as many parts as are printed. */
+/** Edits by several users at once, and prints the figures after each part. */
 async function measureEdits(
   database: Client,
   dataDir: string,
@@ -99,7 +100,7 @@ async function measureEdits(
   }
 }
 
-/** Ten words are others, and there is a sentence more. Lines stay as they are. */
+/** Replaces ten words and appends a sentence. Lines are kept. */
 function editedText(text: string, words: readonly string[], random: () => number): string {
   const word = () => words[Math.floor(random() * words.length)] as string;
   const parts = text.split(' ');
@@ -117,11 +118,11 @@ async function patch(api: Api, path: string, body: object): Promise<void> {
     body: JSON.stringify(body),
   });
   const text = await answer.text();
-  // Another of these editors has saved the page meanwhile.
+  // A 409: another editor has saved the page first.
   if (!answer.ok && answer.status !== 409) throw new Error(`${path} answers ${answer.status}: ${text.slice(0, 300)}`);
 }
 
-/** What the service uses while it merges, and while it has nothing to merge. */
+/** Measures the service while it merges, and while it is idle. */
 async function measureMerges(
   service: ServiceProcess,
   database: Client,

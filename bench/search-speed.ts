@@ -12,7 +12,7 @@ const ROUND_MS = 4_000;
 const BYTES = 1_500;
 const BATCH = 1_000;
 
-/** Queries of one to six words that occur in the pages, the same ones each time. */
+/** Returns queries of one to six words that occur in the pages. They are the same in each run. */
 function someQueries(): string[] {
   const random = randomNumbers(11);
   const words = someWords(300, random);
@@ -21,7 +21,7 @@ function someQueries(): string[] {
   );
 }
 
-/** The query with two neighbouring letters of its longest word in each other's place. */
+/** Swaps two neighbouring letters in the longest word of a query. */
 function mistyped(query: string): string {
   const longest = query.split(' ').reduce((one, other) => (other.length > one.length ? other : one));
   const at = Math.floor(longest.length / 2);
@@ -29,7 +29,9 @@ function mistyped(query: string): string {
   return query.replace(longest, longest.slice(0, at - 1) + second + first + longest.slice(at + 1));
 }
 
-/** Prints what searches, suggestions and edits cost in a wiki with this number of pages of about 1,500 characters. */
+/**
+ * Prints the costs of searches, suggestions and edits in a wiki with this number of pages of about 1,500 characters.
+ */
 export async function measureSpeed(service: ServiceProcess, dataDir: string, api: Api, wiki_id: string, pages: number) {
   const began = performance.now();
   const sizes = await fill(dataDir, wiki_id, pages);
@@ -44,7 +46,7 @@ export async function measureSpeed(service: ServiceProcess, dataDir: string, api
   const titles = queries.map((text) => text.slice(0, 3 + (text.length % 6)));
   for (const [name, requests, clients] of [
     ['search, first 10', paths('pages/search?limit=10&', queries), 1],
-    // The same ones with an error each, beside them, since what else the machine does changes.
+    // Alternate with the same queries, each with a typo, because other load on the machine changes over time.
     ['search, mistyped', paths('pages/search?limit=10&', queries.map(mistyped)), 1],
     ['search, first 10', paths('pages/search?limit=10&', queries), 1],
     ['search, mistyped', paths('pages/search?limit=10&', queries.map(mistyped)), 1],
@@ -52,7 +54,7 @@ export async function measureSpeed(service: ServiceProcess, dataDir: string, api
     ['search, 18 words', paths('pages/search?limit=10&', long), 1],
     ['search, first 10', paths('pages/search?limit=10&', queries), 8],
     ['suggest', paths('suggest?', titles), 1],
-    // A read of one record at the same time, as the baseline.
+    // Reads single records, as the baseline.
     ['page by id', numbers(Math.min(200, pages)).map((n) => `/v1/wikis/${wiki_id}/pages/page_bench${n}`), 1],
   ] as const) {
     await printRound(service, api, name, requests, clients);
@@ -89,8 +91,8 @@ async function printRound(service: ServiceProcess, api: Api, name: string, paths
 }
 
 /**
- * Writes directly into the tables; the service builds the index from them, as it does after an upgrade. Returns the sizes of
- * the index.
+ * Writes directly into the tables; the service builds the index from them, as it does after an upgrade. Returns the
+ * sizes of the index.
  */
 async function fill(dataDir: string, wiki_id: string, pages: number): Promise<string> {
   const connection = runningPostgres(dataDir);

@@ -5,7 +5,8 @@ import { measureSpeed } from './search-speed.ts';
 import { startBench } from './start-bench.ts';
 
 /**
- * Measures the relevance of search results. Arguments: folders of collections; by default the one beside the checkout.
+ * Measures the relevance of search results. Arguments: folders of collections; by default the collection next to the
+ * checkout.
  */
 const CRANFIELD = fileURLToPath(new URL('../../shared/corpora/search/cranfield', import.meta.url));
 const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What `npm start` of a checkout runs: flags for Node and the file. Builds the checkout where that is needed. */
+/**
+ * Returns the command of `npm start` in a checkout: flags for Node and the file. Builds the checkout if necessary.
+ * Throws an Error if that command does not run Node.
+ */
 function startCommand(root: string): string[] {
   execFileSync('npm', ['run', '--silent', 'prestart'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -24,7 +27,7 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-/** Options of the service for every benchmark; the caller's environment is not used. */
+/** Returns the options of the service for every benchmark. The caller's options are not inherited. */
 export function serviceEnv(dataDir: string): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LD_LIBRARY_PATH } = process.env;
   return { PATH, HOME, TMPDIR, LD_LIBRARY_PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_LIMITS: 'off' };

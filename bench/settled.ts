@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 
 /**
- * Waits until the pages of a load are analyzed, by autovacuum or by the service, and neither an autovacuum runs nor a job of what
- * follows a load, as the merge of its words, so that only what is measured works. Answers PostgreSQL's version.
+ * Waits until the loaded pages are analyzed, by autovacuum or by the service, and neither autovacuum nor a job that
+ * follows a load, such as a merge of the index, is running or due. Only the measured work runs after that. Returns
+ * PostgreSQL's version.
  */
 export async function untilSettled(connection: ClientConfig): Promise<string> {
   const database = new Client(connection);

@@ -3,12 +3,11 @@ import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { Client } from 'pg';
 import { sha256 } from '../src/platform/core/secrets.ts';
 
-/** The user that a bench creates. */
 const EMAIL = 'bench@example.com';
 
 /**
- * The cookie of a browser session of the bench's user, signed in by a link that is written into the database in place
- * of a mail.
+ * Signs in the user of the bench by a link that is written into the database instead of a mail. Returns the cookie of
+ * the browser session.
  */
 export async function signIn(dataDir: string, address: string): Promise<string> {
   const connection = runningPostgres(dataDir);

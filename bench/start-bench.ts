@@ -8,17 +8,15 @@ import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-
 export interface Bench {
   dataDir: string;
   service: ServiceProcess;
-  /** With a key of the user. */
+  /** The API with a key of the user. */
   api: Api;
-  /** The first wiki of their workspace. */
+  /** The first wiki of the user's workspace. */
   wiki_id: string;
-  /** Creates another wiki. */
   newWiki(): Promise<string>;
   /** Stops the service and removes the folder. */
   stop(): Promise<void>;
 }
 
-/** `more`: options of the service. */
 export async function startBench(more: Record<string, string> = {}): Promise<Bench> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
   const dataDir = join(folder, 'data');

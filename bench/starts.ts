@@ -8,7 +8,10 @@ export interface Starts {
   next_ms: number;
 }
 
-/** The first start creates the database; the next one finds it. The last of the folders is left at `dataDir`. */
+/**
+ * Measures first starts, which create the database, and next starts, which find it. Leaves the last folder at
+ * `dataDir`.
+ */
 export async function measureStarts(dataDir: string, count: number): Promise<Starts> {
   const [first, next]: [number[], number[]] = [[], []];
   for (let i = 0; i < count; i += 1) {

@@ -5,7 +5,7 @@ import { median } from './median.ts';
 import { cpuOf } from './processes.ts';
 import type { Measured } from './requests.ts';
 
-/** The medians of the rounds; the CPU time is of the service alone. */
+/** Medians over the rounds. */
 export interface Comparison {
   name: string;
   connections: number;
@@ -47,7 +47,7 @@ export async function besideStatement(
 ): Promise<Comparison> {
   const { service, connection, pool, rounds, round_ms } = options;
   await load.order({ kind: 'calls', port: service.port, connection, pool, calls });
-  // Warms both up, so that the code is compiled before anything is measured.
+  // Warm up both, so that the code is compiled before the measurement.
   for (const kind of ['service', 'straight'] as const) await load.order({ kind, width: 16, ms: WARM_UP_MS });
   const taken: { service: Sample[]; straight: Sample[] } = { service: [], straight: [] };
   for (let i = 0; i < rounds; i += 1) {

@@ -1,33 +1,33 @@
 import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
 import { Client, type ClientConfig } from 'pg';
 
-/** What was written to the WAL, in bytes. */
+/** Bytes written to the WAL. */
 interface Written {
   total: number;
-  /** Of these, whole pages that were changed for the first time after a checkpoint. */
+  /** Bytes of full-page images, which follow the first change of a page after a checkpoint. */
   images: number;
-  /** By the table that a row, an index entry or a part of a long value belongs to, most first. */
+  /** Bytes by the table that a row, an index entry or a TOAST chunk belongs to, largest first. */
   tables: [table: string, bytes: number][];
 }
 
-/** Reads what was written between two positions of the WAL. */
+/** Reads the amount of WAL between two positions. */
 export interface WalReader {
   position(): Promise<string>;
   between(from: string, to: string): Promise<Written>;
   close(): Promise<void>;
 }
 
-/** Of the service's own PostgreSQL, whose administrator may read the WAL. */
+/** Opens a reader on the service's own PostgreSQL, whose administrator may read the WAL. */
 export async function openWalReader(connection: ClientConfig): Promise<WalReader> {
   const client = new Client({ ...connection, user: SUPERUSER });
   await client.connect();
   await client.query('create extension if not exists pg_walinspect');
-  // A checkpoint would remove what is yet to be read.
+  // Otherwise a checkpoint would remove WAL before it is read.
   await client.query(`alter system set wal_keep_size = '4GB'`);
   await client.query('select pg_reload_conf()');
   return {
     async position() {
-      // What has been written is readable once it has been flushed.
+      // WAL is readable once it has been flushed.
       await client.query('checkpoint');
       return (await client.query('select pg_current_wal_flush_lsn()::text as at')).rows[0].at;
     },

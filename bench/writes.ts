@@ -15,11 +15,11 @@ const USAGE = `Usage: npm run bench -- writes [options]
   --only TEXT     only edits, move or tree
 `;
 
-/** Measures writes in a wiki: edits by one and by eight writers, with what they write to the WAL, a move of 1,000 pages, the tree. */
+/** Measures writes in a wiki: edits by one and by eight writers with their WAL, a move of 1,000 pages, the tree. */
 const { pages: PAGES, only } = readOptions();
 const SUBTREE = 1_000;
 const ROUND_MS = 3_000;
-/** From the answers, so that an edit needs no read before it. */
+/** Revisions from earlier answers, so that an edit needs no read before it. */
 const revisions = new Map<string, number>();
 
 const { dataDir, service, api, wiki_id, stop } = await startBench();
@@ -34,7 +34,7 @@ try {
   await stop();
 }
 
-/** Ten pages at the root, 999 below each: 9 with 110 below each. */
+/** Inserts ten pages at the root with 999 pages below each: 9 folders of 110 pages. */
 async function fill(): Promise<void> {
   const database = new Client(ownPostgres());
   await database.connect();
@@ -82,7 +82,7 @@ function ownPostgres() {
   return connection;
 }
 
-/** The search index has what was written. */
+/** Waits until the search index contains all written pages. */
 async function untilMerged(database: Client): Promise<void> {
   while ((await database.query('select from search_pending limit 1')).rowCount) await delay(100);
 }
