@@ -1,4 +1,4 @@
-// Plain JavaScript for old versions, so that a Node.js which cannot run the rest can say so.
+// Plain JavaScript for old versions: a Node.js that cannot run the rest can still print this message.
 const { node } = process.versions;
 const [major = 0, minor = 0] = node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 7)) {

@@ -6,7 +6,6 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import type { BuildInfo } from '../src/platform/core/package/package-files.ts';
 
-/** The bundles for browsers and their entry files. */
 const ENTRIES = {
   style: 'web/styles/style.css',
   developers: 'web/styles/developers.css',
@@ -37,7 +36,7 @@ const ENTRIES = {
   properties: 'web/elements/editor/text/properties/properties.ts',
 };
 
-/** Widgets share what they have in common: a page may show several. */
+/** Widgets share common chunks: a page may show several widgets. */
 const WIDGETS = {
   widgets: 'web/elements/widgets/widgets.ts',
   'widgets/profile': 'web/elements/widgets/profile.ts',
@@ -45,7 +44,9 @@ const WIDGETS = {
   'widgets/developers': 'web/elements/widgets/developers.ts',
 };
 
-/** Folders of PDF.js that its viewer reads where a PDF needs them (encodings, fonts, decoders); `cmaps` also the service. */
+/**
+ * Folders of PDF.js with encodings, fonts and decoders that its viewer loads on demand. The service reads `cmaps` too.
+ */
 const PDFJS = ['cmaps', 'standard_fonts', 'wasm'];
 
 const OPTIONS = {
@@ -55,9 +56,9 @@ const OPTIONS = {
   target: ['es2022'],
   assetNames: 'fonts/[name]-[hash]',
   chunkNames: 'widgets/[name]-[hash]',
-  // Mermaid is one bundle already, and is copied as it is.
+  // Mermaid is already a single bundle, and is copied unchanged.
   loader: { '.tiny.js': 'copy', '.woff2': 'file', '.woff': 'empty', '.ttf': 'empty' },
-  // The package's build for browsers, which contains all that it depends on.
+  // The package's build for browsers, which contains all of its dependencies.
   alias: { 'openapi-explorer': './node_modules/openapi-explorer/dist/browser/openapi-explorer.min.js' },
   legalComments: 'none',
   logLevel: 'error',

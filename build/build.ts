@@ -17,7 +17,7 @@ const DIST = join(ROOT, 'dist');
 const isFast = process.argv.includes('--fast');
 
 const sources = hashOfSources();
-// dist is replaced as a whole: a build that fails leaves the last one.
+// dist is replaced as a whole: a failed build leaves the last one.
 const folder = `${DIST}-${process.pid}`;
 await mkdir(folder);
 try {
@@ -35,7 +35,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The outputs that confined processes load, at once or on demand. */
+/** Returns the outputs that confined processes load, at once or on demand. */
 function loadedBy({ outputs }: Metafile): string[] {
   const found = new Set(Object.keys(CONFINED).map((name) => relative(ROOT, join(folder, `${name}.mjs`))));
   for (const path of found) for (const next of outputs[path]?.imports ?? []) if (!next.external) found.add(next.path);

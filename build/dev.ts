@@ -4,7 +4,7 @@ import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildWhenNeeded, isBuilt } from './when-needed.js';
 
-/** Serves as `npm start` does, with a log for people, and builds and starts again when a source changes. */
+/** Serves like `npm start`, with a readable log, and rebuilds and restarts when a source changes. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** An editor may write several files at once. */
 const QUIET_MS = 100;
@@ -14,7 +14,7 @@ let turn = Promise.resolve();
 let timer: NodeJS.Timeout | undefined;
 
 async function serve(): Promise<void> {
-  // After an error the last build goes on.
+  // If the build fails, the last one keeps running.
   if (!buildWhenNeeded()) return;
   await stop();
   service = spawn(process.execPath, ['--max-semi-space-size=4', 'dist/main.mjs'], {

@@ -5,20 +5,23 @@ import type { BuildOptions, Plugin } from 'esbuild';
 /** The service, its process for jobs, and the `ibid` command. */
 export const SERVICE = { main: 'src/main.ts' };
 
-/** The programs of confined processes, by the names that src/platform/sandbox starts them by. They can read dist. */
+/**
+ * The programs of confined processes, by the names under which src/platform/sandbox starts them. They can read dist.
+ */
 export const CONFINED = {
   rendering: 'src/platform/sandbox/rendering/rendering.process.ts',
   document: 'src/platform/sandbox/document.process.ts',
 };
 
-/** Files that the service reads beside its program. */
+/** Files that the service reads from the folder of its program. */
 export const DATA = { migrations: 'src/platform/db/migrations', 'plans.json': 'src/organization/billing/plans.json' };
 
 const LOWLIGHT = fileURLToPath(import.meta.resolve('lowlight'));
 
 /**
- * The one module of lowlight exports the common grammars and all, so that a program that begins with the common ones would
- * begin with all, 1.5 MB. In a bundle they are two modules; `more-languages.ts`, which is loaded when a text needs it, has all.
+ * Splits lowlight into two modules. Its single module exports the common grammars and all grammars, so a program that
+ * starts with the common ones would load all of them, 1.5 MB. Only `more-languages.ts`, which is loaded when a text
+ * needs it, gets all.
  */
 const separateGrammars: Plugin = {
   name: 'separate-grammars',
@@ -37,7 +40,7 @@ const separateGrammars: Plugin = {
   },
 };
 
-/** Options of esbuild for programs that Node runs. What is imported on demand stays in a file of its own. */
+/** Options of esbuild for programs that Node runs. Modules imported on demand get files of their own. */
 export const FOR_NODE = {
   bundle: true,
   splitting: true,
@@ -46,7 +49,7 @@ export const FOR_NODE = {
   target: 'node24',
   outExtension: { '.js': '.mjs' },
   legalComments: 'none',
-  // What sends traces is there only where it is wanted.
+  // The packages that send traces are optional.
   external: ['pg-native', '@opentelemetry/*'],
   // Packages in CommonJS require modules of Node.js.
   banner: {

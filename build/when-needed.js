@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// Plain JavaScript, so that a start that finds a build loads no compiler of types.
+// Plain JavaScript, so that a start that finds a build does not load a TypeScript compiler.
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** A hash of everything that a build is made of. */
+/** Returns a hash of all sources of a build. */
 export function hashOfSources() {
   const hash = createHash('sha256');
   const found = ['packages', 'src', 'web', 'build'].flatMap((folder) =>
@@ -17,7 +17,7 @@ export function hashOfSources() {
   return hash.digest('hex');
 }
 
-/** Whether dist was built from the sources as they are. */
+/** Returns whether dist was built from the current sources. */
 export function isBuilt() {
   let built;
   try {
@@ -28,7 +28,7 @@ export function isBuilt() {
   return built === hashOfSources();
 }
 
-/** Builds dist unless that was done; returns whether dist is there. What is wrong is printed. */
+/** Builds dist unless it is current. Returns whether dist is usable. Errors of the build are printed. */
 export function buildWhenNeeded() {
   if (isBuilt()) return true;
   process.stderr.write('Building Ibid from its sources…\n');
