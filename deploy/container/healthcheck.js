@@ -1,4 +1,4 @@
-// Whether this container's own process answers: not whether the database does, for which a restart helps nothing.
+// Checks only this container's own process. The database does not count: a restart would not help it.
 import { inspectConfig } from '../../src/operation/config.ts';
 
 const { ROLE, METRICS_PORT, PORT } = inspectConfig(process.env).config;

@@ -1,4 +1,4 @@
-{{/* What the schema of values cannot say, in sentences that say what to do. */}}
+{{/* Checks that the schema of the values cannot express. Each message names the remedy. */}}
 {{- define "ibid.checks" -}}
 {{- $v := .Values -}}
 {{- if not (or $v.secrets.STORAGE_URL $v.storage.existingClaim) -}}

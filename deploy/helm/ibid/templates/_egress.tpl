@@ -11,7 +11,7 @@
   {{- end }}
 {{- end }}
 
-{{/* What pods of a component reach: (list $ "web"). */}}
+{{/* Egress rules of a component: (list $ "web"). */}}
 {{- define "ibid.egress" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}

@@ -1,4 +1,4 @@
-{{/* What resources are called: the release, with "ibid" in it. A CronJob may have 52 letters, of which "-backup" is a part. */}}
+{{/* Name of the resources: the name of the release, with "ibid" in it. A CronJob's name has at most 52 characters, including "-backup". */}}
 {{- define "ibid.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 45 | trimSuffix "-" -}}
@@ -9,7 +9,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* What pods of a component are selected by: (list $ "web"). */}}
+{{/* Selector labels of a component: (list $ "web"). */}}
 {{- define "ibid.selector" -}}
 app.kubernetes.io/name: ibid
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
@@ -25,7 +25,7 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
 {{- end }}
 
-{{/* What is there before the other resources are: the job that migrates, and what it needs. */}}
+{{/* Annotations of resources that exist before all others: the migration job and its dependencies. */}}
 {{- define "ibid.hook" -}}
 helm.sh/hook: pre-install,pre-upgrade
 helm.sh/hook-weight: {{ index . 0 | quote }}
@@ -43,12 +43,12 @@ helm.sh/hook-delete-policy: {{ index . 1 }}
 {{- (urlParse .Values.config.PUBLIC_URL).hostname -}}
 {{- end }}
 
-{{/* Whether an option that is a secret is given: (list $ "SMTP_URL"). */}}
+{{/* Whether a secret option is set: (list $ "SMTP_URL"). */}}
 {{- define "ibid.hasSecret" -}}
 {{- if index (index . 0).Values.secrets (index . 1) }}yes{{ end -}}
 {{- end }}
 
-{{/* The port of an address that an option has: (list "http://otel:4318"). */}}
+{{/* Port of a URL in an option: (list "http://otel:4318"). */}}
 {{- define "ibid.portOf" -}}
 {{- $url := urlParse (index . 0) -}}
 {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}

@@ -1,4 +1,4 @@
-{{/* The secrets that a component has, by the option that each is: a map of { secretName, key } (list $ "web"). */}}
+{{/* Secrets of a component by option, as a map of { secretName, key }: (list $ "web"). */}}
 {{- define "ibid.secretsOf" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -19,12 +19,12 @@
 {{- toYaml $mine -}}
 {{- end }}
 
-{{/* What every pod of ours has beside its container: (list $ "web"). */}}
+{{/* Pod spec of every pod, without its container: (list $ "web"). */}}
 {{- define "ibid.podSpec" -}}
 {{- $root := index . 0 -}}
 serviceAccountName: {{ include "ibid.fullname" $root }}-{{ index . 1 }}
 automountServiceAccountToken: false
-# Variables for the services of the namespace could be taken for options.
+# The variables of the namespace's services could be mistaken for options.
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
@@ -43,7 +43,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* What every container of ours has: (list $ "web"). */}}
+{{/* Common fields of every container: (list $ "web"). */}}
 {{- define "ibid.container" -}}
 {{- $root := index . 0 -}}
 image: {{ include "ibid.image" $root }}
@@ -67,11 +67,11 @@ volumeMounts:
   {{- end }}
 {{- end }}
 
-{{/* Environment variables of every container of ours: (list $ "web"). */}}
+{{/* Environment variables of every container: (list $ "web"). */}}
 {{- define "ibid.env" -}}
 {{- $root := index . 0 -}}
 - { name: DATA_DIR, value: /data }
-# A user that the platform chose has none, and the client of S3 asks for it.
+# A user id chosen by the platform has no home directory, and the S3 client reads HOME.
 - { name: HOME, value: /data }
 {{- if $root.Values.plans }}
 - { name: PLANS_FILE, value: /run/ibid/plans/plans.json }
@@ -84,7 +84,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* Volumes of every pod of ours: (list $ "web"). Plans are in a ConfigMap of the same name as the pod's, for hooks come first. */}}
+{{/* Volumes of every pod: (list $ "web"). Hooks run before other resources exist, so the migration job has its own ConfigMap of plans. */}}
 {{- define "ibid.volumes" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -102,7 +102,7 @@ volumeMounts:
 {{- end }}
 - name: secrets
   projected:
-    # Octal 0440: for the group of the pod.
+    # Octal 0440: readable for the group of the pod.
     defaultMode: 288
     sources:
       {{- range $option, $from := include "ibid.secretsOf" . | fromYaml }}
