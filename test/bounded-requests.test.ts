@@ -121,7 +121,7 @@ test('a body may have 10,000 values more than its endpoint accepts, so that a pa
   assert.equal((await send(uploads, 5_100)).status, 413, 'which are files there, and more than an upload takes');
 });
 
-longTest('commas, brackets and escapes within a text are no values, and what follows the text is', async () => {
+longTest('commas, brackets and escapes in a text do not count as values, but values after the text do', async () => {
   const markdown = JSON.stringify(`${'\\", [{'.repeat(60_000)}\\\\`);
   const send = (more: string) =>
     owner.send('POST', `/v1/wikis/${owner.wiki_id}/preview`, {

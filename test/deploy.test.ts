@@ -162,7 +162,7 @@ test('the command shipped with the unit has its user, options, data and Node.js,
   );
 });
 
-longTest('the archive of npm pack has what runs and what a start reads beside it, and no tests', async () => {
+longTest('the archive of npm pack has the build and the files that a start reads, and no tests', async () => {
   const pack = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
     maxBuffer: 1e8,

@@ -87,7 +87,7 @@ test('a user may have 20 open streams, with any number of keys, and the next one
   received = 0;
 });
 
-longTest('2,000 idle streams share their checks of access, and a stream takes less than 48 KiB', async () => {
+longTest('2,000 idle streams share their access checks, and a stream takes less than 48 KiB', async () => {
   const before = await residentKiB();
   for (let i = 0; i < WORKSPACES; i += 1) {
     const owner = await world.owner();
@@ -111,7 +111,7 @@ longTest('2,000 idle streams share their checks of access, and a stream takes le
 });
 
 longTest(
-  '500 connections that send their headers a byte at a time are closed, and others are served meanwhile',
+  '500 connections that send their headers a byte at a time are closed, and do not delay other requests',
   async () => {
     const owner = await world.owner();
     const slow = Array.from({ length: 500 }, () => {

@@ -26,7 +26,7 @@ async function ibid(...args: string[]): Promise<{ stdout: string; stderr: string
 }
 
 longTest(
-  'a message whose attempts are used up is listed with its error, and is sent when the operator retries it',
+  'a message without attempts left is listed with its error, and is sent when the operator retries it',
   async () => {
     const owner = await world.owner();
     const email = 'colleague@example.com';

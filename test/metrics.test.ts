@@ -67,7 +67,7 @@ test('metrics time each attempt of a job by its outcome', async () => {
   assert.deepEqual([...new Set(outcomes)].sort(), ['retried', 'succeeded']);
 });
 
-longTest('a scrape does not wait for a database that does not answer', async () => {
+longTest('a scrape does not wait for a hanging database', async () => {
   const port = await freePort();
   const world = await openWorld({ METRICS_PORT: String(port) });
   const owner = await world.owner();
@@ -91,7 +91,7 @@ longTest('a scrape does not wait for a database that does not answer', async () 
   await until('the counts are back', async () => namesOf(await scrape(port)).has('ibid_jobs'));
 });
 
-longTest('while the database is stopped metrics are answered without what is read from it', async () => {
+longTest('while the database is stopped, a scrape returns all metrics that do not come from it', async () => {
   const folder = await makeFolder();
   const startDatabase = () => startPostgres({ dataDir: join(folder, 'database'), log: () => undefined });
   let database = await startDatabase();

@@ -89,7 +89,7 @@ test('the roles in the installation document are sufficient, and neither is a su
 
 for (const program of PGBOUNCER) {
   longTest(
-    'through PgBouncer in transaction mode many callers at once see their own, and files become pages',
+    'through PgBouncer in transaction mode, concurrent callers see only their own data, and files become pages',
     async () => {
       const port = await startPgBouncer(program, connection, 200);
       const world = await openWorld({ DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port) });

@@ -102,7 +102,7 @@ for (const endpoint of ENDPOINTS) {
   });
 }
 
-longTest('the same faults do show foreign rows where row-level security is off', async (t) => {
+longTest('the same faults do show foreign rows if row-level security is off', async (t) => {
   const open = await openWithFault(await makeDatabase());
   const { db } = open.tenants.world;
   const tables = await db.query<{ name: string }>(

@@ -56,7 +56,7 @@ test('one message names all invalid options, without the password in them', asyn
   );
 });
 
-longTest('a missing or invalid file of plans is named before anything is started', async () => {
+longTest('a missing or invalid file of plans is reported before anything is started', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'plans.json');
   assert.match(await refusal({ DATA_DIR: join(folder, 'data'), PLANS_FILE: file }, folder), /plans\.json/);
@@ -70,7 +70,7 @@ test('an untrustworthy issuer is reported before anything is started', async () 
   assert.match(await refusal(env, folder), /OIDC_ISSUER .*beginning with https/);
 });
 
-longTest('a port in use is named', async () => {
+longTest('a port in use is reported by its number', async () => {
   const folder = await makeFolder();
   const port = await listen(createServer());
   const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL: await makeDatabase() };
@@ -82,7 +82,7 @@ longTest('a port in use is named', async () => {
   assert.match(await refusal({ ...env, HOST: '192.0.2.1' }, folder), /HOST 192\.0\.2\.1 .*set HOST/);
 });
 
-longTest('a DATA_DIR that another Ibid uses is not touched', async () => {
+longTest('a DATA_DIR in use by another process of the service is left unchanged', async () => {
   const folder = await makeFolder();
   const env = { PORT: '0', DATA_DIR: join(folder, 'data') };
   const first = spawnService(env);
@@ -97,7 +97,7 @@ longTest('a DATA_DIR that another Ibid uses is not touched', async () => {
   assert.equal((await fetch(`${address}/readyz`)).status, 200, 'The first service must continue undisturbed.');
 });
 
-longTest('a DATA_DIR that is a file or not writable is named, with its own database or another', async () => {
+longTest('a DATA_DIR that is a file or not writable is reported, with its own or an external database', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'file');
   await writeFile(file, '');
@@ -204,7 +204,7 @@ test('a stop leaves no process and requeues the running job, and the next start 
   t.diagnostic(`ready after ${first.took} ms the first time, after ${second.took} ms with data`);
 });
 
-longTest('a stop in the middle of a start leaves nothing running', async () => {
+longTest('a stop during a start leaves no process running', async () => {
   const folder = await makeFolder();
   const service = spawnService({ PORT: '0', DATA_DIR: join(folder, 'data') });
   await until(

@@ -303,7 +303,7 @@ const MAY_READ: [text: string, what: string, why: string][] = [
 ];
 
 longTest(
-  'no statement of a request reads a table, or all that a tenant has in it, for a few rows, however many tenants there are',
+  'no statement of a request reads a whole table, or all rows of a tenant, to find a few, for any number of tenants',
   async () => {
     const { owner, a } = tenants;
     // Use a connection without auto_explain.

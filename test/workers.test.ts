@@ -137,7 +137,7 @@ async function suspendWorker(world: World, worker: ServiceProcess): Promise<void
 }
 
 longTest(
-  'while an external database is unavailable the answer is 503, and work continues by itself when it is back',
+  'while an external database is unavailable, requests get 503, and jobs continue by themselves when it is back',
   async () => {
     const folder = await makeFolder();
     const startDatabase = () => startPostgres({ dataDir: join(folder, 'database'), log: () => undefined });
