@@ -29,7 +29,7 @@ export async function pasteBlocks(document: string, pasting: Pasting): Promise<s
     section === undefined ? text : (text.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '');
   const blocks = [...part.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => rewrite(block));
   assert.ok(blocks.length > 0, `${document} has no blocks to paste`);
-  const shell = spawn('bash', ['--noprofile', '--norc'], { cwd, env });
+  const shell = spawn('bash', ['--noprofile', '--norc', '-o', 'pipefail'], { cwd, env });
   const output = { out: '', error: '' };
   shell.stdout.setEncoding('utf8').on('data', (text) => (output.out += text));
   shell.stderr.setEncoding('utf8').on('data', (text) => (output.error += text));
@@ -42,12 +42,12 @@ export async function pasteBlocks(document: string, pasting: Pasting): Promise<s
 /** Runs the blocks of a document that addresses the service at http://127.0.0.1:8080, with `npx ibid` from this checkout. */
 export function pasteForService(
   document: string,
-  { address, database, cwd }: { address: string; database: string; cwd: string },
+  { address, database, cwd, prelude = '' }: { address: string; database: string; cwd: string; prelude?: string },
 ): Promise<string[]> {
   return pasteBlocks(document, {
     cwd,
     env: { PATH: process.env.PATH, DATABASE_URL: database, DATA_DIR: cwd },
     rewrite: (block) => block.replaceAll('http://127.0.0.1:8080', address).replaceAll(/\bnpx ibid\b/g, 'ibid'),
-    prelude: `ibid() { '${process.execPath}' '${ROOT}src/operation/cli/ibid.ts' "$@"; }`,
+    prelude: `${prelude}\nibid() { '${process.execPath}' '${ROOT}src/operation/cli/ibid.ts' "$@"; }`,
   });
 }

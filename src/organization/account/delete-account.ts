@@ -12,7 +12,7 @@ const RECENT_MINUTES = 15;
 
 /**
  * Locks the user row, so that one of several concurrent requests deletes the user. Concurrent inserts of rows that
- * belong to the user fail by their foreign key. See docs/decisions/095.
+ * belong to the user fail by their foreign key. See docs/decisions/029-retention.md.
  */
 export const deleteAccount = endpoint({
   method: 'POST',

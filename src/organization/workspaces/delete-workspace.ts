@@ -11,7 +11,7 @@ interface Facts {
   is_paid: boolean;
 }
 
-/** After the commit the workspace has no active members, so no credential has access. See docs/decisions/225. */
+/** After the commit the workspace has no active members, so no credential has access. See docs/decisions/029-retention.md. */
 export const deleteWorkspace = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/deletion',

@@ -8,7 +8,7 @@ import { toStorageError } from '../../../platform/http/to-api-error.ts';
 import { exampleUser, User, userColumns } from '../../workspaces/schema.ts';
 
 /**
- * A new picture gets a new secret address (docs/decisions/094); setting the same picture again keeps its address, which
+ * A new picture gets a new secret address (docs/decisions/005-attachments.md); setting the same picture again keeps its address, which
  * makes retries safe. The row of the user is the only reference to the blob, so this update also releases the previous
  * blob.
  */
