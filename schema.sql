@@ -3,7 +3,7 @@
 --   Users and how they sign in: users, identities, passwords, password_guesses, email_changes, email_links, sign_in_links, welcome_links, openid_attempts, sessions, refresh_tokens, signing_keys
 --   Workspaces and their members: workspaces, workspace_slugs, workspace_controls, memberships, invitations, api_keys
 --   Billing: billing_customers, subscriptions, payment_events, plan_limits
---   What a workspace holds: workspace_usage
+--   Workspace usage: workspace_usage
 --   Wikis: wikis
 --   Jobs: jobs, background_jobs, schedules, workers
 --   Audit: audit_events
@@ -16,59 +16,59 @@
 
 -- ---- The caller of a transaction ----
 
--- The text in lower case, in every script: lower() of a column, which is collated "C", changes ASCII alone.
+-- Returns the text in lower case, in every script. lower() of a column, whose collation is "C", only changes ASCII letters.
 create function folded(t text) returns text language sql immutable parallel safe strict as $$
   select lower(t collate "default") collate "C"
 $$;
 
--- Statements of the service itself, which no tenant asked for: the queue, sign-in.
+-- True for statements of the service itself, which no tenant requested: the queue, sign-in.
 create function is_service() returns boolean language sql stable parallel safe as $$
   select current_setting('ibid.service', true) = 'on'
 $$;
 
--- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
+-- For 403 and 404: whether the wiki exists, even if the caller cannot see it.
 create function knows_wiki(id text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (
     select from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = id and w.deleted_at is null)
 $$;
 
--- For 403 and 404: whether there is such a workspace, also one that the caller cannot see.
+-- For 403 and 404: whether the workspace exists, even if the caller cannot see it.
 create function knows_workspace(id text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (select from workspaces w where w.workspace_id = id and w.deleted_at is null)
 $$;
 
--- jobs.run_after of the jobs of a deleted workspace.
+-- Value of jobs.run_after for jobs of a deleted workspace or wiki.
 create function never() returns timestamp with time zone language sql immutable as $$
   select timestamptz '2999-01-01 00:00:00Z'
 $$;
 
--- Whose credential was entered.
+-- User of the current credential; '' for none.
 create function own_user() returns text language sql stable parallel safe as $$
   select current_setting('ibid.user', true)
 $$;
 
--- The wiki of the path, if it is in one of own_workspaces().
+-- Wiki of the path, if its workspace is visible to the caller; '' otherwise.
 create function own_wiki() returns text language sql stable parallel safe as $$
   select current_setting('ibid.wiki', true)
 $$;
 
--- The workspaces that may be seen: the one of the path if the caller is an active member, without a path all of theirs.
+-- Workspaces visible to the caller: with a path only its workspace, if the caller is an active member; without a path all workspaces of the caller.
 create function own_workspaces() returns text[] language sql stable parallel safe as $$
   select string_to_array(current_setting('ibid.workspaces', true), ' ')
 $$;
 
--- Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.
+-- Fails the statement with SQLSTATE IB<status>, which rolls back a refused write.
 create function refuse(status integer) returns integer language plpgsql as $$
 begin
   raise exception 'refused' using errcode = 'IB' || status;
 end $$;
 
--- A timestamp as the API writes it, for records that are aggregated to JSON.
+-- Formats a timestamp like the API, for records that are aggregated to JSON.
 create function rfc3339(t timestamp with time zone) returns text language sql immutable parallel safe as $$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 
--- Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.
+-- Sets caller and target for this transaction. It checks the credential and the memberships itself and does not rely on the guard. invitation: hash of a link's secret, which makes the invitation's workspace visible; new_workspace: id of a workspace about to be created.
 create function set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me text := '';
@@ -125,15 +125,15 @@ end $$;
 
 -- ---- Users and how they sign in ----
 
--- People. An e-mail address is a claim of an issuer, not a key: two users may have the same.
+-- People. An email address is a claim of an issuer, not a key: two users may have the same one.
 create table users (
   -- Id of the form user_…; identities maps sign-ins to it.
   user_id            text collate "C" not null,
-  -- Address that the issuer last claimed, or the one that the user confirmed here; not unique.
+  -- Address from the issuer's last claims, or confirmed here by the user; not unique.
   email              text collate "C" not null,
   -- Whether the issuer vouches for the address, or the user opened a link sent to it.
   email_verified     boolean not null default false,
-  -- Name from the issuer, or the one that the user set; a user who signs up by mail starts with the local part of the address.
+  -- Name from the issuer, or set by the user; a user who signs up by mail starts with the local part of the address.
   display_name       text collate "C" not null,
   -- Picture that the identity provider names; '' for none. The user's own picture takes precedence.
   avatar_url         text collate "C" not null default ''::text,
@@ -141,7 +141,7 @@ create table users (
   last_workspace_id  text collate "C",
   -- Start of the transaction that wrote the row.
   created_at         timestamp with time zone not null default now(),
-  -- Language tag, one of those that the widgets speak; '' to follow the page.
+  -- Language tag of a language supported by the widgets; '' to follow the page.
   language           text collate "C" not null default ''::text,
   -- Name from the IANA time zone database; '' to follow the browser.
   time_zone          text collate "C" not null default ''::text,
@@ -163,7 +163,7 @@ alter table users enable row level security;
 create policy self_and_colleagues on users for all
   using (((user_id = ( select own_user())) or ( select is_service()) or (exists ( select from ( select m_1.workspace_id from memberships m_1 where (m_1.user_id = users.user_id) offset 0) m where (m.workspace_id = any (( select own_workspaces())::text[])) offset 0))));
 
--- A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.
+-- Sign-in identities (issuer, subject) of users. The issuer "ibid" is this service; its subject is the verified address.
 create table identities (
   -- URL of the OpenID issuer, or "ibid" for users who sign in here by mail or password.
   issuer   text collate "C" not null,
@@ -180,7 +180,7 @@ alter table identities enable row level security;
 create policy self on identities for all
   using (((user_id = ( select own_user())) or ( select is_service())));
 
--- Argon2id, as a PHC string, which names its own parameters.
+-- Argon2id hashes as PHC strings, which contain their parameters.
 create table passwords (
   -- User whom the password signs in.
   user_id     text collate "C" not null,
@@ -196,7 +196,7 @@ alter table passwords enable row level security;
 create policy self on passwords for all
   using (((user_id = ( select own_user())) or ( select is_service())));
 
--- Consecutive wrong passwords for an e-mail address. A guess is counted before it is checked; a correct one deletes the rows. The row with the address * sums up all networks that the user has no session from.
+-- Consecutive wrong passwords for an email address. A guess is counted before it is checked; a correct one deletes the rows. The row with the address * sums up all networks without a session of the user.
 create table password_guesses (
   -- Address as entered; rows are written for addresses without an account too.
   email         text collate "C" not null,
@@ -214,21 +214,21 @@ alter table password_guesses enable row level security;
 create policy own_address on password_guesses for all
   using ((( select is_service()) or (email in ( select i.subject from identities i where (i.user_id = ( select own_user()))))));
 
--- The latest request of a user to change their address, which both addresses have to confirm.
+-- The latest request of each user to change their address; both addresses have to confirm it.
 create table email_changes (
   -- User who asked; a new request replaces the earlier one.
   user_id           text collate "C" not null,
   -- Id of this request, which the mail jobs carry so that they skip a replaced request.
   change_id         text collate "C" not null,
-  -- Address when the change was requested; it gets one of the two links.
+  -- Address when the change was requested; the first link goes there.
   old_email         text collate "C" not null,
-  -- Requested address; it gets the other link.
+  -- Requested address; the second link goes there.
   new_email         text collate "C" not null,
   -- SHA-256 of the secret in the link to the old address; null until the mail is sent and after the link was opened.
   old_hash          bytea,
   -- SHA-256 of the secret in the link to the new address; null until the mail is sent, after the link was opened, and if the address is taken.
   new_hash          bytea,
-  -- Session that asked; the only one that stays signed in after the change.
+  -- Session of the request; no other session stays signed in after the change.
   session_id        text collate "C" not null,
   -- Time when the link to the old address was opened; null before.
   old_confirmed_at  timestamp with time zone,
@@ -274,7 +274,7 @@ alter table email_links enable row level security;
 create policy of_the_service on email_links for all
   using (( select is_service()));
 
--- Not used any more.
+-- No longer used.
 create table sign_in_links (
   -- Address that the link was for.
   email       text collate "C" not null,
@@ -293,7 +293,7 @@ alter table sign_in_links enable row level security;
 create policy of_the_service on sign_in_links for all
   using (( select is_service()));
 
--- Links that the service prints at its start while there is no user. The first user voids them.
+-- Links logged at the start of the service while there is no user. Creating the first user invalidates them.
 create table welcome_links (
   -- SHA-256 of the secret in the link. All processes derive the same secret from the signing key.
   token_hash  bytea not null,
@@ -306,7 +306,7 @@ alter table welcome_links enable row level security;
 create policy of_the_service on welcome_links for all
   using (( select is_service()));
 
--- Sign-ins that are under way at the OpenID provider.
+-- Sign-ins in progress at the OpenID provider.
 create table openid_attempts (
   -- SHA-256 of the secret that the client keeps until it comes back.
   attempt_hash  bytea not null,
@@ -403,7 +403,7 @@ alter table signing_keys enable row level security;
 create policy of_the_service on signing_keys for all
   using (( select is_service()));
 
--- The workspaces that the caller is or was a member of (then without name and membership_id), and what their account's deletion is decided by, under locks on all of them. is_paid: a plan renews, or may be being paid for.
+-- Locks and returns the workspaces that the caller is or was a member of (for former ones without name and membership_id), with the facts that decide whether the account can be deleted. is_paid: a plan renews, or a payment may be in progress.
 create function account_workspaces() returns table(workspace_id text, name text, membership_id text, is_only_owner boolean, other_members integer, wikis integer, is_paid boolean, is_held boolean) language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me constant text := own_user();
@@ -412,7 +412,7 @@ begin
   perform from workspaces w
   where w.workspace_id in (select m.workspace_id from memberships m where m.user_id = me union select * from workspaces_left(me))
   order by w.workspace_id for no key update;
-  -- A statement of its own sees what was committed while this one waited for the locks.
+  -- A separate statement sees rows committed while the previous one waited for the locks.
   return query
     select w.workspace_id, case when m.membership_id is null then '' else w.name end, m.membership_id,
       coalesce(m.role = 'owner' and m.status = 'active', false) and not exists (
@@ -436,12 +436,12 @@ begin
     order by w.workspace_id;
 end $$;
 
--- The picture at an address, for anyone who knows it, and nothing of whose it is.
+-- Returns the picture at a secret address, without its owner.
 create function avatar_of(picture text) returns table(sha256 text, content_type text, byte_size integer) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture
 $$;
 
--- Changes the address by which a person signs in, and ends their sessions but one. The caller has proof that the address is theirs. taken: another account has it; foreign: the address comes from another service.
+-- Changes a person's sign-in address and ends their sessions except kept_session. The caller must have proof that the person owns the address. Returns changed, taken (another account has the address) or foreign (an OpenID issuer sets the address).
 create function change_email(person text, address text, kept_session text) returns text language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   was text;
@@ -451,7 +451,7 @@ begin
   if not found or exists (select from identities i where i.user_id = person and i.issuer <> 'ibid') then return 'foreign'; end if;
   if exists (select from users u where u.email = address and u.email_verified and u.user_id <> person) then return 'taken'; end if;
   begin
-    -- The primary key lets one of several accounts have the address.
+    -- The primary key ensures that only one account gets the address.
     update identities i set subject = address where i.user_id = person and i.issuer = 'ibid';
     if not found then return 'foreign'; end if;
   exception when unique_violation then
@@ -460,13 +460,13 @@ begin
   update users u set email = address, email_verified = true where u.user_id = person;
   update sessions s set revoked_at = now()
   where s.user_id = person and s.session_id is distinct from kept_session and s.revoked_at is null and s.expires_at > now();
-  -- A link that signed in to the account until now would make another one.
+  -- An unused link would sign in to the former account and create a new one.
   update email_links l set token_hash = null where l.email in (was, address) and l.token_hash is not null;
   delete from email_changes c where c.user_id = person;
   return 'changed';
 end $$;
 
--- Makes one user of the caller, whose address their issuer verified, and of the user who signs in by mail to this address, which the caller proves by the secret of a sign-in link.
+-- Merges the caller, whose address their issuer verified, with the user who signs in by mail to this address. The secret of a sign-in link proves that the caller owns the address.
 create function connect_accounts(link bytea, session text) returns table(outcome text, kept text, merged text) language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me users;
@@ -504,7 +504,7 @@ begin
   return next;
 end $$;
 
--- Deletes the caller's user with all that is theirs alone, these workspaces where they have neither members nor wikis, and their name and address wherever else they are. Records and texts keep the id, which belongs to no user then.
+-- Deletes the caller's user with all personal data, the given workspaces if they have neither members nor wikis, and the user's name and address in all other rows. Records and texts keep the id, which no longer belongs to a user.
 create function erase_account(emptied text[]) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me constant text := own_user();
@@ -521,14 +521,16 @@ begin
   delete from workspaces w where w.workspace_id = any (gone);
   delete from workspace_usage u where u.workspace_id = any (gone);
 
-  -- Of workspaces under a legal hold nothing is taken. Members of one are refused before; here they may be invited to one.
+  -- Keep all records of workspaces under a legal hold. Their members are refused earlier, but the caller may have an
+  -- invitation to one.
   update audit_events e set before = without_person(e.before), after = without_person(e.after)
   where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = me
     and not exists (select from workspaces w where w.workspace_id = e.workspace_id and w.held_since is not null);
   if person.email <> '' then
     update background_jobs j set error = replace(j.error, person.email, '') where position(person.email in j.error) > 0;
   end if;
-  -- Another user may have the same address, by another way to sign in, and one that was never verified may be a stranger's.
+  -- Skip addresses that another user has as well, with another sign-in method, and addresses never verified, which may
+  -- belong to a stranger.
   if person.email <> '' and person.email_verified
     and not exists (select from users o where o.email = person.email and o.user_id <> me)
   then
@@ -547,41 +549,41 @@ begin
         select from wikis k join workspaces w on w.workspace_id = k.workspace_id
         where k.wiki_id = p.wiki_id and w.held_since is not null);
   end if;
-  -- Of workspaces that have no members any more, and of this account, only who did what and when.
+  -- For deleted workspaces, and for this account, keep only actor, action and time.
   update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id = any (gone);
   delete from users u where u.user_id = me;
-  -- Its sessions and keys are gone, so that a request which was changing one has ended, and its record is seen.
+  -- With the sessions and keys deleted, requests that were changing them have ended, and their records are visible.
   update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id is null and e.actor_id = me;
   return true;
 end $$;
 
--- A revoked session keeps no ID token.
+-- Removes the ID token from a revoked session.
 create function forget_id_token() returns trigger language plpgsql as $$
 begin
   new.id_token := null;
   return new;
 end $$;
 
--- Whether another user signs in by mail to the verified address of the caller.
+-- Whether another user signs in by mail to the caller's verified address.
 create function has_other_account() returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (
     select from users u join identities i on i.issuer = 'ibid' and i.subject = u.email and i.user_id <> u.user_id
     where u.user_id = own_user() and u.email_verified)
 $$;
 
--- Whether the first user has been created, which everybody is told.
+-- Whether the first user exists; public.
 create function has_users() returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (select from users)
 $$;
 
--- The address that the holder of the secret in the message of a pending invitation reads the mail of, and whether a user has it. No row for a copied link.
+-- Returns the address of a pending invitation for the secret of its emailed link, which proves access to the mailbox, and whether a user has this address. Returns no row for a copied link.
 create function mailed_invitation(secret bytea) returns table(email text, has_account boolean) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select i.email, exists (select from users u where u.email = i.email and u.email_verified)
     or exists (select from identities d where d.issuer = 'ibid' and d.subject = i.email)
   from invitations i where i.secret_hash = secret and i.state = 'pending' and i.expires_at > now()
 $$;
 
--- Gives the identities, memberships and belongings of the second user to the first, and deletes the second with its sessions but this one, its personal keys and its password. "" where that is done, else why not, and nothing is changed: has_written (the second has), both_members (of one workspace), same, gone.
+-- Moves identities, memberships and data of the user merged to the user kept, then deletes merged with its personal keys, its password and its sessions except the given one. Returns '' on success. Otherwise changes nothing and returns the reason: has_written (merged has written pages), both_members (of one workspace), same, gone.
 create function merge_users(kept text, merged text, session text) returns text language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   theirs text[];
@@ -613,7 +615,8 @@ begin
   update templates t set created_by = kept where t.created_by = merged and t.wiki_id = any (their_wikis);
   update exports e set created_by = kept where e.created_by = merged and e.wiki_id = any (their_wikis);
   update imports i set created_by = kept where i.created_by = merged and i.wiki_id = any (their_wikis);
-  -- What else opens the second account ends with it: it would open the first, which its holder has not proved to be.
+  -- Other credentials of the second account are deleted: the caller has not proved to be the holder of the first
+  -- account, which they would open.
   update api_keys k set user_id = kept where k.user_id = merged and k.workspace_id is not null;
   update sessions s set user_id = kept where s.user_id = merged and s.session_id = session;
   update refresh_tokens r set user_id = kept where r.user_id = merged and r.session_id = session;
@@ -631,12 +634,12 @@ begin
   return '';
 end $$;
 
--- Details of an audit record without who it is about.
+-- Removes personal details from a record of the audit log.
 create function without_person(record jsonb) returns jsonb language sql immutable parallel safe as $$
   select record - '{email,display_name,avatar_url}'::text[]
 $$;
 
--- The workspaces that a person was a member of. Of all records about them there this one is the last, and so the last to be purged.
+-- Former workspaces of a person. Relies on the last record about them there, which is the last to be purged.
 create function workspaces_left(person text) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select distinct e.workspace_id from audit_events e
   where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null
@@ -644,7 +647,7 @@ $$;
 
 -- ---- Workspaces and their members ----
 
--- The owning entity, also called organization. Its row is locked where seats or roles are decided.
+-- Workspaces, also called organizations. The row is locked to decide about seats and roles.
 create table workspaces (
   -- Id of the form org_…, which the organization shares.
   workspace_id          text collate "C" not null,
@@ -724,11 +727,11 @@ alter table workspace_slugs enable row level security;
 create policy of_the_workspaces on workspace_slugs for all
   using ((workspace_id in ( select unnest(own_workspaces()))));
 
--- What the operator has set for a workspace; no row for the defaults.
+-- Operator settings per workspace; no row for the defaults.
 create table workspace_controls (
   -- Workspace that the settings apply to.
   workspace_id         text collate "C" not null,
-  -- Limits by name that take precedence over those of the plan; null as a value means unlimited.
+  -- Limits by name that override the limits of the plan; null as a value means unlimited.
   limits               jsonb not null default '{}'::jsonb,
   -- Whether no job of the workspace is claimed; running jobs finish.
   jobs_are_paused      boolean not null default false,
@@ -745,7 +748,7 @@ alter table workspace_controls enable row level security;
 create policy of_the_workspaces on workspace_controls for all
   using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- Who belongs to which workspace in which role; every decision on access is based on it.
+-- Members of workspaces with their roles; every access decision is based on this table.
 create table memberships (
   -- Id of the form mem_…, used in the API instead of (workspace_id, user_id).
   membership_id  text collate "C" not null,
@@ -753,7 +756,7 @@ create table memberships (
   workspace_id   text collate "C" not null,
   -- The member.
   user_id        text collate "C" not null,
-  -- Name of a role of the catalogue (src/platform/access/roles.ts), which says what the member may do.
+  -- Slug of a role (src/platform/access/roles.ts), which determines the member's permissions.
   role           text collate "C" not null,
   -- inactive: no access and no seat, by an admin or by groups. suspended: active until the workspace was deleted; a restore makes it active again.
   status         text collate "C" not null default 'active'::text,
@@ -787,7 +790,7 @@ create policy of_the_workspaces on memberships for all
   using (((user_id = ( select own_user())) or (workspace_id = any (( select own_workspaces())::text[]))))
   with check ((workspace_id = any (( select own_workspaces())::text[])));
 
--- Invitations to a workspace by mail. A pending one past expires_at counts as expired wherever it is read; no timer writes that down.
+-- Invitations to a workspace by mail. A pending invitation past expires_at counts as expired on read; no timer updates it.
 create table invitations (
   -- Id of the form inv_….
   invitation_id  text collate "C" not null,
@@ -852,7 +855,7 @@ create table api_keys (
   permissions       text[] collate "C",
   -- Start of the transaction that wrote the row.
   created_at        timestamp with time zone not null default now(),
-  -- End of the key, no later than that of the key that created it; null for none.
+  -- Expiry of the key, no later than the expiry of the key that created it; null if it never expires.
   expires_at        timestamp with time zone,
   -- Time of the revocation; null while the key is valid.
   revoked_at        timestamp with time zone,
@@ -873,14 +876,14 @@ alter table api_keys enable row level security;
 create policy self_and_workspaces on api_keys for all
   using (((user_id = ( select own_user())) or (workspace_id = any (( select own_workspaces())::text[]))));
 
--- What is purged at most: what was replaced before horizon; null: nothing. walks: all pages have to be looked at.
+-- Returns the start parameters of a purge. horizon: only revisions replaced before it may be purged; null if none may. walks: all pages have to be checked.
 create function begin_revision_purge(wiki text) returns table(horizon timestamp with time zone, walks boolean) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since),
     k.revisions_purged_to is null or coalesce(k.revisions_walked_at < now() - interval '30 days', true)
   from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki
 $$;
 
--- Invitations to the verified address of the caller, in whatever state.
+-- Invitations to the caller's verified address, in any state.
 create function caller_invitations(after_id text) returns table(invitation_id text, workspace_id text, workspace_name text, email text, role text, state text, created_at timestamp with time zone, expires_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select i.invitation_id, i.workspace_id, w.name, i.email, i.role, i.state, i.created_at, i.expires_at
   from users u join invitations i on i.email = u.email join workspaces w on w.workspace_id = i.workspace_id
@@ -888,7 +891,7 @@ create function caller_invitations(after_id text) returns table(invitation_id te
   order by i.invitation_id limit 500
 $$;
 
--- Ends all access to a workspace that the caller sees, and stops its jobs; false if it is deleted already. Fails (IBHLD) under a legal hold. The caller of the function checks that an owner asks.
+-- Ends all access to a workspace visible to the caller, and stops its jobs. Returns false if it is already deleted. Fails with IBHLD under a legal hold. The application must check that the caller is an owner.
 create function delete_workspace(workspace text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   held timestamptz;
@@ -899,7 +902,7 @@ begin
   if held is not null then
     raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
   end if;
-  -- A worker notices at its next write that it has lost the job.
+  -- A worker that runs such a job notices at its next write that it has lost the job.
   update jobs j set status = 'queued', worker_id = null, run_after = never(), updated_at = now(),
     failures = case when j.status = 'running' then greatest(j.failures - 1, 0) else j.failures end
   where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status in ('queued', 'running');
@@ -908,23 +911,23 @@ begin
   return true;
 end $$;
 
--- The deleted workspaces that the caller is an owner of and can restore.
+-- Deleted workspaces that the caller owns and can restore.
 create function deleted_workspaces() returns table(workspace_id text, name text, slug text, deleted_at timestamp with time zone, purged_after timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select w.workspace_id, w.name, w.slug, w.deleted_at, w.deleted_at + interval '30 days'
   from memberships m join workspaces w on w.workspace_id = m.workspace_id
   where m.user_id = own_user() and m.role = 'owner' and m.status = 'suspended' and w.deleted_at > now() - interval '30 days'
 $$;
 
--- Notes that a run went to its end.
+-- Records a completed purge.
 create function end_revision_purge(wiki text, purged_to timestamp with time zone, walked boolean) returns void language sql security definer set search_path to 'public', 'pg_temp' as $$
-  -- A hold or another time that was set meanwhile has ended the run before it was done.
+  -- If a hold or another period was set in the meantime, the run ended early and is not recorded.
   update wikis k set revisions_purged_to = purged_to, revisions_walked_at = case when walked then now() else k.revisions_walked_at end
   from workspaces w
   where k.wiki_id = wiki and w.workspace_id = k.workspace_id
     and purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
 $$;
 
--- Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.
+-- Enqueues a sync of the paid quantity after any change in the number of members.
 create function enqueue_seat_sync() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   insert into background_jobs (name, lane, key, workspace_id, input)
@@ -935,7 +938,7 @@ begin
   return null;
 end $$;
 
--- Gives the user of a new session the memberships that their groups stand for, and ends those that no group stands for any more. wanted: of each workspace that the configuration names, by slug or id, the role, or none. Rows: what was done, and what could not be: unknown, full, unpaid. Memberships that people decided by hand stay.
+-- Updates the memberships of a new session's user from their groups. wanted: the role, or null, for each workspace in the configuration, by slug or id. Ends memberships that no group grants any more. Returns the changes, and the failures unknown, full and unpaid. Keeps memberships that people changed manually.
 create function follow_groups(session text, wanted jsonb) returns table(workspace text, slug text, name text, outcome text, membership text, person text, was jsonb, became jsonb) language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   entry record;
@@ -945,7 +948,7 @@ begin
   if not coalesce(is_service(), false) then return; end if;
   select s.user_id into person from sessions s where s.session_id = session;
   for entry in
-    -- A workspace may be named by its slug, one that it had before, and its id.
+    -- The mapping may name a workspace by its slug, a former slug, or its id.
     select distinct on (1, case when w.workspace_id is null then e.slug end)
       coalesce(w.workspace_id, m.workspace_id) as workspace_id, e.slug, e.role, e.membership_id
     from jsonb_to_recordset(wanted) as e (slug text, role text, membership_id text)
@@ -1020,12 +1023,12 @@ begin
   end loop;
 end $$;
 
--- For sign-in: whether an address is invited anywhere, which nobody is told.
+-- For sign-in: whether an address has a pending invitation. Not revealed to clients.
 create function is_invited(address text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (select from invitations where email = address and state = 'pending' and expires_at > now())
 $$;
 
--- For triggers of workspaces: keeps the slug that is replaced, and refuses one that leads to another workspace.
+-- Trigger function of workspaces: keeps the replaced slug, and refuses a slug that leads to another workspace.
 create function keep_slug() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   delete from workspace_slugs s where s.slug = new.slug and s.workspace_id = new.workspace_id;
@@ -1034,14 +1037,14 @@ begin
   end if;
   if tg_op = 'UPDATE' then
     insert into workspace_slugs (slug, workspace_id, replaced_at) values (old.slug, new.workspace_id, clock_timestamp());
-    -- So that nobody reserves names without end.
+    -- Bounds the number of names that a workspace can reserve.
     delete from workspace_slugs s where s.workspace_id = new.workspace_id and s.slug in (
       select o.slug from workspace_slugs o where o.workspace_id = new.workspace_id order by o.replaced_at desc offset 10);
   end if;
   return null;
 end $$;
 
--- Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.
+-- Makes the workspace of a pending invitation to the caller's verified address visible until the end of the transaction, like the secret of its link.
 create function open_own_invitation(invitation text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   opened text;
@@ -1057,7 +1060,7 @@ begin
   return true;
 end $$;
 
--- The pending invitations to the verified address of the caller, whose workspaces they cannot see yet.
+-- Pending invitations to the caller's verified address. The caller cannot see their workspaces yet.
 create function own_invitations() returns table(invitation_id text, workspace_name text, inviter_name text, email text, role text, expires_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select i.invitation_id, w.name, b.display_name, i.email, i.role, i.expires_at
   from users u
@@ -1068,61 +1071,62 @@ create function own_invitations() returns table(invitation_id text, workspace_na
     select from memberships m where m.workspace_id = i.workspace_id and m.user_id = u.user_id)
 $$;
 
--- Purges a batch of what workspaces held that were deleted more than 30 days ago; returns 0 when none is left.
+-- Purges a batch of data of workspaces deleted more than 30 days ago; returns 0 if no data is left.
 create function purge_deleted_workspaces(batch integer) returns integer language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   gone text[];
   done int;
 begin
   if not coalesce(is_service(), false) then return 0; end if;
-  -- A plan can be resumed at the payment provider after the deletion: whoever pays can ask the operator.
+  -- A plan can be resumed at the payment provider after the deletion. Keep the workspace, so that its payer can ask the
+  -- operator.
   gone := array(
     select w.workspace_id from workspaces w
     where w.deleted_at < now() - interval '30 days' and w.held_since is null and not exists (
       select from subscriptions s where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
     order by w.deleted_at limit 10 for update skip locked);
-  -- Who did what and when stays, as it does for an account.
+  -- Keep actor, action and time, as after the deletion of an account.
   update audit_events e set before = '{}', after = '{}', address = '' where e.event_id in (
     select o.event_id from audit_events o
     where o.workspace_id = any (gone) and (o.before <> '{}' or o.after <> '{}' or o.address <> '') limit batch);
   get diagnostics done = row_count;
   if done = batch then return done; end if;
-  -- remove-deleted-wiki empties them.
+  -- The job remove-deleted-wiki removes their content.
   update wikis k set workspace_id = null, deleted_from = k.workspace_id where k.workspace_id = any (gone);
   delete from workspaces w where w.workspace_id = any (gone);
   delete from workspace_usage u where u.workspace_id = any (gone);
   return done + cardinality(gone);
 end $$;
 
--- What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.
+-- Returns the time before which ended data may be purged; null if none may. Arguments: a retention period, and retention_changed_at and held_since of the workspace.
 create function purge_horizon(days integer, changed_at timestamp with time zone, held_since timestamp with time zone) returns timestamp with time zone language sql stable as $$
   select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
 $$;
 
--- For the trigger of workspaces.
+-- Trigger function of workspaces: refuses their deletion under a legal hold.
 create function refuse_deletion_of_workspace_under_hold() returns trigger language plpgsql as $$
 begin
   raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
 end $$;
 
--- For triggers of tables with content of a wiki.
+-- Trigger function of tables with content of a wiki: refuses deletions under a legal hold.
 create function refuse_deletion_under_hold() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   perform refuse_under_hold(array(select distinct o.wiki_id from old_rows o));
   return null;
 end $$;
 
--- Fails (IBHLD) where one of these wikis is of a workspace under a legal hold.
+-- Fails with IBHLD if the workspace of any of these wikis is under a legal hold.
 create function refuse_under_hold(wikis text[]) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   workspace text;
   held timestamptz;
 begin
-  -- By keys, one after the other: a wiki's statement has one, and no plan reads all workspaces.
+  -- One lookup by key at a time: most statements concern one wiki, and no plan may scan all workspaces.
   foreach workspace in array array(
     select distinct coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = any (refuse_under_hold.wikis) order by 1)
   loop
-    -- Locked, so that a hold that is being set waits for this deletion, and none that begins later misses it.
+    -- The lock makes a hold that is being set wait for this deletion, and makes later deletions see the hold.
     select w.held_since into held from workspaces w where w.workspace_id = workspace for share of w;
     if held is not null then
       raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
@@ -1130,13 +1134,13 @@ begin
   end loop;
 end $$;
 
--- Fails with SQLSTATE IBOWN, at the end of a transaction, what leaves members without an active owner. A workspace may lose all its members at once, and go.
+-- Fails a transaction at its end with SQLSTATE IBOWN if it leaves members without an active owner. A workspace may lose all members at once and be deleted.
 create function refuse_without_owner() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   workspace text := case when tg_op = 'INSERT' then new.workspace_id else old.workspace_id end;
 begin
   perform from workspaces where workspace_id = workspace for no key update;
-  -- It was deleted, and its members with it.
+  -- The workspace was deleted together with its members.
   if not found then return null; end if;
   if exists (select from memberships where workspace_id = workspace)
     and not exists (select from memberships where workspace_id = workspace and role = 'owner' and status = 'active')
@@ -1146,12 +1150,12 @@ begin
   return null;
 end $$;
 
--- Undoes delete_workspace for one of its owners; false if it is not deleted, or too late.
+-- Undoes delete_workspace for an owner; returns false if the workspace is not deleted or can no longer be restored.
 create function restore_workspace(workspace text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   perform from workspaces w where w.workspace_id = workspace and w.deleted_at > now() - interval '30 days'
     and w.workspace_id in (select d.workspace_id from deleted_workspaces() d) for no key update;
-  -- Another owner may have restored it while this one waited for the row.
+  -- Another owner may have restored it while this call waited for the row.
   if not found then return false; end if;
   update workspaces w set deleted_at = null where w.workspace_id = workspace;
   update memberships m set status = 'active' where m.workspace_id = workspace and m.status = 'suspended';
@@ -1160,39 +1164,39 @@ begin
   return true;
 end $$;
 
--- A workspace's slug is unique over the service, so also those that the caller cannot see count.
+-- Whether a slug is in use. Slugs are unique in the whole service, including workspaces that the caller cannot see.
 create function slug_is_taken(wanted text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (select from workspaces where slug = wanted) or exists (select from workspace_slugs where slug = wanted)
 $$;
 
--- Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.
+-- Whether pages of this origin may use widget tokens of the workspace; of any workspace if null, because a preflight has no token.
 create function widget_origin_is_allowed(origin text, workspace text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (select from workspaces where widget_origins @> array[origin collate "C"] and (workspace is null or workspace_id = workspace))
 $$;
 
--- For the scheduler of the release before.
+-- Used by the scheduler of the previous release.
 create function wikis_with_old_trash(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
   where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
     and w.trash_days is null and purge_horizon(1, w.retention_changed_at, w.held_since) is not null
 $$;
 
--- For the scheduler: wikis whose workspace keeps revisions for a time.
+-- For the scheduler: wikis whose workspace limits how long revisions are kept.
 create function wikis_with_revision_retention() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from workspaces w join wikis k on k.workspace_id = w.workspace_id
   where purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
 $$;
 
--- For the scheduler: wikis with pages that were in the trash for longer than their workspace says, or service_days where it says nothing.
+-- For the scheduler: wikis with pages that exceed the trash period of their workspace, or service_days if it has none.
 create function wikis_with_trash_to_purge(service_days integer) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
   join (select p.wiki_id, min(p.trashed_at) as oldest from pages p
-    -- The shortest time that a workspace can set.
+    -- The shortest period that a workspace can set.
     where p.trashed_at < now() - interval '7 days' group by p.wiki_id) t on t.wiki_id = k.wiki_id
   where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
 $$;
 
--- For the scheduler: workspaces that keep their audit log for a time.
+-- For the scheduler: workspaces that limit how long audit records are kept.
 create function workspaces_with_audit_retention() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select null::text, w.workspace_id from workspaces w
   where purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) is not null
@@ -1200,7 +1204,7 @@ $$;
 
 -- ---- Billing ----
 
--- The customer of a workspace at the payment provider.
+-- Customers at the payment provider.
 create table billing_customers (
   -- Workspace that the customer pays for.
   workspace_id        text collate "C" not null,
@@ -1223,7 +1227,7 @@ alter table billing_customers enable row level security;
 create policy of_the_workspaces on billing_customers for all
   using (((workspace_id = any (( select own_workspaces())::text[])) or ( select is_service())));
 
--- The plan of a workspace: a copy of the subscription at the payment provider, or a plan that the operator has set. No row without a plan.
+-- Plans of workspaces: copies of the subscriptions at the payment provider, or plans set by the operator. No row without a plan.
 create table subscriptions (
   -- Workspace that has the plan.
   workspace_id          text collate "C" not null,
@@ -1289,7 +1293,7 @@ create table plan_limits (
 );
 alter table plan_limits enable row level security;
 
--- For the scheduler: workspaces whose subscription is compared with the provider: once a day, and sooner where a message of the provider would be due.
+-- For the scheduler: workspaces whose subscription has to be compared with the provider: daily, or earlier if an event of the provider or a notice to the owners is due.
 create function customers_to_sync() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select null::text, c.workspace_id from billing_customers c left join subscriptions s on s.workspace_id = c.workspace_id
   where c.synced_at is null or c.synced_at < now() - interval '1 day'
@@ -1299,12 +1303,12 @@ create function customers_to_sync() returns table(wiki_id text, workspace_id tex
     or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
 $$;
 
--- Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.
+-- Whether the grace period of an unpaid invoice has ended. Depends on the clock only, so it needs no job.
 create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
 $$;
 
--- ---- What a workspace holds ----
+-- ---- Workspace usage ----
 
 -- Usage deltas, one row per transaction; their sum is the usage of the workspace. Rows of ended transactions are merged into the row with transaction_id 0. No foreign key: checking it would wait for locks of the workspace.
 create table workspace_usage (
@@ -1320,7 +1324,7 @@ create table workspace_usage (
   files           bigint not null default 0,
   -- Wikis, without deleted ones.
   wikis           bigint not null default 0,
-  -- Pending invitations, including expired ones that nobody has marked yet.
+  -- Pending invitations, including expired ones not yet marked as expired.
   invitations     bigint not null default 0,
   -- Workspace keys that are not revoked.
   keys            bigint not null default 0,
@@ -1337,14 +1341,14 @@ alter table workspace_usage enable row level security;
 create policy of_the_workspaces on workspace_usage for all
   using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- For the migration that counts, which may wait for the transaction of somebody who joins.
+-- Counts active members for the migration, which may wait for the transaction of a joining member.
 create function active_members_of(workspace text) returns integer language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
-  -- A statement of its own sees what was committed while the one that calls it waited for the row of the workspace.
+  -- A separate statement sees rows committed while the calling statement waited for the row of the workspace.
   return (select count(*) from memberships m where m.workspace_id = workspace and m.status = 'active');
 end $$;
 
--- What a workspace holds, by reading all of it. The counts say the same.
+-- Computes the usage of a workspace from its rows. The counts must equal it.
 create function actual_usage(workspace text) returns table(bytes bigint, pages bigint, files bigint, wikis bigint, invitations bigint, keys bigint, jobs bigint) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   with mine as (
     select k.wiki_id from wikis k where k.workspace_id = workspace or (k.workspace_id is null and k.deleted_from = workspace)
@@ -1369,7 +1373,7 @@ create function actual_usage(workspace text) returns table(bytes bigint, pages b
   from uploaded u
 $$;
 
--- Adds to what this transaction changed in a workspace.
+-- Adds to this transaction's usage delta of a workspace.
 create function add_usage(workspace text, bytes bigint default 0, pages bigint default 0, files bigint default 0, wikis bigint default 0, invitations bigint default 0, keys bigint default 0, jobs bigint default 0) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   if workspace is null or ($2, $3, $4, $5, $6, $7, $8) = (0, 0, 0, 0, 0, 0, 0) then return; end if;
@@ -1380,7 +1384,7 @@ begin
     jobs = u.jobs + excluded.jobs;
 end $$;
 
--- Adds to what this transaction changed in the workspace of a wiki, also of a deleted one.
+-- Adds to this transaction's usage delta of the workspace of a wiki, including a deleted wiki.
 create function add_wiki_usage(wiki text, bytes bigint default 0, pages bigint default 0, files bigint default 0, jobs bigint default 0) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   if ($2, $3, $4, $5) = (0, 0, 0, 0) then return; end if;
@@ -1389,12 +1393,12 @@ begin
     and (k.workspace_id is not null or exists (select from workspaces w where w.workspace_id = k.deleted_from));
 end $$;
 
--- For triggers of memberships: keeps workspaces.active_members.
+-- Trigger function of memberships: maintains workspaces.active_members.
 create function change_active_members() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   changed jsonb := '{}';
 begin
-  -- One update of a workspace for all rows of a statement.
+  -- One update per workspace for all rows of a statement.
   if tg_op <> 'DELETE' then
     select coalesce(jsonb_object_agg(n.workspace_id, n.members), '{}') into changed
     from (select a.workspace_id, count(*) as members from added a where a.status = 'active' group by 1) n;
@@ -1409,11 +1413,11 @@ begin
   return null;
 end $$;
 
--- Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.
+-- Recounts the usage of a workspace from its rows and corrects it. Returns the differences by name.
 create function correct_usage(workspace text, out drift jsonb) returns jsonb language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('correct usage of ' || workspace, 0));
-  -- One statement sees the rows and their counts as of one moment, so it is right however many write meanwhile.
+  -- A single statement sees rows and counts at the same moment, so concurrent writes do not matter.
   with counted as (
     select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
       coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
@@ -1506,7 +1510,7 @@ begin
   return null;
 end $$;
 
--- For tables that refer to a stored file and have its byte_size.
+-- Trigger function of tables that reference a stored file and contain its byte_size.
 create function count_stored_files() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   if tg_op = 'INSERT' then
@@ -1555,12 +1559,12 @@ begin
   return null;
 end $$;
 
--- For the job that merges.
+-- merge_usage for the job that merges.
 create function merge_ended_usage(batch integer) returns bigint language sql security definer set search_path to 'public', 'pg_temp' as $$
   select case when is_service() then merge_usage(batch) else 0 end
 $$;
 
--- Merges rows of ended transactions, at most so many, and returns how many.
+-- Merges up to batch rows of ended transactions; returns their number.
 create function merge_usage(batch integer) returns bigint language sql security definer set search_path to 'public', 'pg_temp' as $$
   with ended as (
     delete from workspace_usage u where (u.workspace_id, u.transaction_id) in (
@@ -1578,12 +1582,12 @@ create function merge_usage(batch integer) returns bigint language sql security 
   select count(*) from ended
 $$;
 
--- correct_usage, for who may see the workspace.
+-- correct_usage for callers who can see the workspace.
 create function recount_usage(workspace text) returns jsonb language sql security definer set search_path to 'public', 'pg_temp' as $$
   select case when workspace = any ((select own_workspaces())::text[]) then correct_usage(workspace) end
 $$;
 
--- Fails with SQLSTATE IBQUO, at the end of a transaction, what raises the usage of a workspace above one of its limits. What is above already may stay, and shrink.
+-- Fails a transaction at its end with SQLSTATE IBQUO if it raises the usage of a workspace above a limit. Usage already above a limit may stay or shrink.
 create function refuse_above_quota() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   change jsonb;
@@ -1591,7 +1595,8 @@ declare
 begin
   select to_jsonb(u) into change from workspace_usage u
   where u.workspace_id = new.workspace_id and u.transaction_id = new.transaction_id;
-  -- Far from its limit a small change is let through: until others see it, the rest of 10 % is enough for all of them.
+  -- Far below the limit, skip the lock for small changes: the remaining 10 % covers concurrent changes that are not
+  -- visible yet.
   if not exists (
     select from usage_and_limits(new.workspace_id) q
     where (change ->> q.name)::bigint > 0
@@ -1599,8 +1604,8 @@ begin
   ) then
     return null;
   end if;
-  -- It is the end of the transaction, so the lock is held for the time of a commit. What is read now includes what was
-  -- committed while this one waited.
+  -- The trigger runs at the end of the transaction, so the lock is only held for the commit. The next read includes
+  -- changes committed while this transaction waited.
   perform pg_advisory_xact_lock(hashtextextended('quota of ' || new.workspace_id, 0));
   select q.name, q.used, q.allowed into exceeded from usage_and_limits(new.workspace_id) q
   where (change ->> q.name)::bigint > 0 and q.used > q.allowed limit 1;
@@ -1610,7 +1615,7 @@ begin
   return null;
 end $$;
 
--- Fails with SQLSTATE IBSEA what raises the active members and pending invitations of a workspace above its seats. Whoever is above already, because seats were taken away, stays. An invitation past its time takes no seat.
+-- Fails with SQLSTATE IBSEA if active members and pending invitations of a workspace would exceed its seats. Existing members stay if seats are removed. An expired invitation takes no seat.
 create function refuse_above_seats() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   seats workspaces;
@@ -1632,13 +1637,13 @@ begin
 
   select * into seats from workspaces where workspace_id = new.workspace_id for no key update;
   if not found or seats.seats_unlimited or seats.seats_overage then return null; end if;
-  -- Statements of their own: they see what was committed while this one waited for the lock.
+  -- Separate statements see rows committed while this one waited for the lock.
   select count(*) into active from memberships where workspace_id = new.workspace_id and status = 'active';
   select count(*) into pending from invitations
   where workspace_id = new.workspace_id and state = 'pending' and expires_at > now();
   if tg_table_name = 'memberships' and tg_op = 'INSERT' then
-    -- Whoever accepts an invitation takes over its seat, also where seats were taken away since it was made. Rows that
-    -- this transaction wrote are known by its id.
+    -- Accepting an invitation takes over its seat, even if seats were removed since. Rows written by this transaction
+    -- are recognized by its id.
     took_over := (
       select count(*) from memberships
       where workspace_id = new.workspace_id and status = 'active' and xmin = pg_current_xact_id()::xid
@@ -1653,12 +1658,12 @@ begin
   return null;
 end $$;
 
--- The bytes that count of a file of an upload: from when it is announced until it is a source, or until its bytes are given up.
+-- Bytes of an upload file that count towards the quota: from its announcement until it becomes a source or its bytes are given up.
 create function upload_file_bytes(status text, kind text, sha256 text, byte_size bigint) returns bigint language sql immutable parallel safe as $$
   select case when kind = 'file' and (status = 'pending' or (status = 'failed' and sha256 <> '')) then byte_size else 0 end
 $$;
 
--- How much a workspace has of everything that is limited, and how much it may have; null: any amount.
+-- Usage and limit of each quota of a workspace; a null limit means unlimited.
 create function usage_and_limits(workspace text) returns table(name text, used bigint, allowed bigint) language plpgsql stable security definer set search_path to 'public', 'pg_temp' as $$
 begin
   return query with sums as (
@@ -1679,7 +1684,7 @@ begin
     ('keys', u.keys), ('jobs', u.jobs)) n (name, used);
 end $$;
 
--- usage_and_limits, for who may see the workspace.
+-- usage_and_limits for callers who can see the workspace.
 create function usage_of(workspace text) returns table(name text, used bigint, allowed bigint) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select q.name, q.used, q.allowed from usage_and_limits(workspace) q
   where (select is_service()) or workspace = any ((select own_workspaces())::text[])
@@ -1704,7 +1709,7 @@ create function usage_of_all(top integer) returns table(workspace_id text, name 
   where n.used is not null
 $$;
 
--- For the scheduler: workspaces whose usage was compared with what they hold so long ago.
+-- For the scheduler: workspaces whose usage was last compared with the actual rows longer ago than age.
 create function workspaces_to_recount(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select null::text, u.workspace_id from workspace_usage u join workspaces w on w.workspace_id = u.workspace_id
   where u.transaction_id = 0 and u.counted_at < now() - age
@@ -1712,7 +1717,7 @@ $$;
 
 -- ---- Wikis ----
 
--- A wiki belongs to one workspace; row-level security is decided by it.
+-- Wikis. Each belongs to one workspace, which determines row-level security.
 create table wikis (
   -- Id of the form wiki_…; part of the key of everything that the wiki holds.
   wiki_id              text collate "C" not null,
@@ -1738,11 +1743,11 @@ create table wikis (
   home_page_id         text collate "C",
   -- Revisions replaced before this time that exceed revision_days were purged; null before the first run.
   revisions_purged_to  timestamp with time zone,
-  -- Time when the revisions of all pages were last checked, because a purge can skip one that a draft kept; null before.
+  -- Time when the revisions of all pages were last checked, because a purge skips a revision while a draft needs it; null before.
   revisions_walked_at  timestamp with time zone,
   -- Revisions that were replaced before this time are packed; null to check all of them.
   revisions_packed_to  timestamp with time zone,
-  -- Time when the wiki was put into the trash of deleted_from; null for a live wiki, and for one that is being removed now.
+  -- Time when the wiki was put into the trash of deleted_from; null for a live wiki and for a wiki whose content is being removed.
   deleted_at           timestamp with time zone,
   primary key (wiki_id),
   foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
@@ -1760,19 +1765,19 @@ alter table wikis enable row level security;
 create policy of_the_workspaces on wikis for all
   using (((workspace_id = any (( select own_workspaces())::text[])) or ((workspace_id is null) and (wiki_id = ( select own_wiki())))));
 
--- The wikis of the workspaces that the caller is an active member of.
+-- Wikis of the workspaces in which the caller is an active member.
 create function caller_wikis() returns text[] language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select array(select k.wiki_id from wikis k where k.workspace_id = any ((select own_workspaces())::text[]))
 $$;
 
--- For the scheduler: wikis whose content goes now: they were in the trash for 30 days, or were deleted for good. Without those of workspaces under a legal hold.
+-- For the scheduler: wikis whose content is to be removed now, after 30 days in the trash or a permanent deletion. Excludes workspaces under a legal hold.
 create function deleted_wikis() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k left join workspaces w on w.workspace_id = k.deleted_from
   where k.workspace_id is null and w.held_since is null
     and (k.deleted_at is null or w.workspace_id is null or k.deleted_at < now() - interval '30 days 5 minutes')
 $$;
 
--- Lets the content of a wiki in the trash go now; false if it is not there. Fails (IBHLD) under a legal hold. The caller of the function checks that it is one of wikis_in_trash.
+-- Schedules the content of a wiki in the trash for removal now; returns false if the wiki is not in the trash. Fails with IBHLD under a legal hold. The application must check that wikis_in_trash contains the wiki.
 create function purge_wiki(wiki text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   held timestamptz;
@@ -1788,14 +1793,14 @@ begin
   return true;
 end $$;
 
--- For triggers of wikis, which are deleted in two steps: first they belong to no workspace.
+-- Trigger function of wikis: refuses a deletion under a legal hold. A deletion has two steps; the first clears the workspace.
 create function refuse_deletion_of_wiki_under_hold() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   perform refuse_under_hold(array[old.wiki_id]);
   return case when tg_op = 'DELETE' then old else new end;
 end $$;
 
--- Takes a wiki out of the trash, at the first of the slugs that is free in its workspace, which it returns; '' if none is free, null if the wiki is not in the trash. Its jobs go on. The caller of the function checks that it is one of wikis_in_trash.
+-- Restores a wiki from the trash with the first free slug among the candidates, and returns the slug; '' if none is free, null if the wiki is not in the trash. Resumes its jobs. The application must check that wikis_in_trash contains the wiki.
 create function restore_wiki(wiki text, candidates text[]) returns text language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   home text;
@@ -1811,11 +1816,11 @@ begin
   update jobs j set run_after = now() where j.wiki_id = wiki and j.status = 'queued' and j.run_after = never();
   return free;
 exception when unique_violation or not_null_violation then
-  -- Another wiki took the slug at the same time.
+  -- A concurrent transaction took the slug.
   return '';
 end $$;
 
--- The deleted wikis of a workspace that the caller sees, which can be restored. The caller of the function decides which members may see them.
+-- Deleted wikis of a workspace visible to the caller that can be restored. The application decides which members may see them.
 create function wikis_in_trash(workspace text) returns table(wiki_id text, slug text, title text, description text, created_by text, deleted_at timestamp with time zone, purged_after timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.slug, k.title, k.description, k.created_by, k.deleted_at, k.deleted_at + interval '30 days'
   from wikis k join workspaces w on w.workspace_id = k.deleted_from
@@ -1825,7 +1830,7 @@ $$;
 
 -- ---- Jobs ----
 
--- Public jobs of wikis: queue and record at once. (attempt, worker_id) identifies the run.
+-- Public jobs of wikis: both queue and record. (attempt, worker_id) identifies the run.
 create table jobs (
   -- Wiki that the job works on; one job of a wiki runs at a time.
   wiki_id       text collate "C" not null,
@@ -1959,12 +1964,12 @@ create table workers (
 );
 grant delete, insert, select, update on workers to ibid_service;
 
--- Whether a job counts: those that the service makes by itself do not.
+-- Whether a job counts towards the quota; jobs that the service creates by itself do not.
 create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
   select status in ('queued', 'running') and kind <> 'reindex'
 $$;
 
--- For the queue, which belongs to no workspace. Five jobs: those of the workspaces with the fewest running jobs, the oldest first; where five of the fifty oldest of each kind are of workspaces without running jobs, these. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces, and of wikis of which another job has started, are left out.
+-- Returns up to five jobs for the queue, across all workspaces: jobs of the workspaces with the fewest running jobs, oldest first. If five of the fifty oldest jobs of each kind belong to idle workspaces, returns these. A workspace with a job_share of 2 counts half its running jobs. only_idle_workspaces: only jobs of workspaces without counted running jobs. Excludes paused workspaces, and wikis in which another job has started.
 create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) returns table(wiki_id text, job_id text, attempt integer) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   with recursive started as materialized (
     select j.wiki_id, j.workspace_id, j.status from jobs j
@@ -1985,7 +1990,8 @@ create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) retur
     where (o.started_at is not null or o.wiki_id not in (select t.wiki_id from started t))
       and o.workspace_id not in (select p.workspace_id from paused p)
       and o.workspace_id not in (select r.workspace_id from running r where r.working > 0)
-      -- Of a kind of which more wait, an older one than this may be of a workspace without running jobs, too.
+      -- If a kind has more than 50 waiting jobs, jobs beyond them may be older than this one and also belong to idle
+      -- workspaces.
       and o.run_after <= coalesce((
         select min(l.newest) from (select max(run_after) as newest from oldest group by kind having count(*) = 50) l), 'infinity')
     order by o.run_after, o.job_id limit 5
@@ -2018,7 +2024,7 @@ create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) retur
   order by c.working, c.run_after, c.job_id limit 5
 $$;
 
--- For the trigger of new jobs.
+-- Trigger function of jobs: sets workspace_id of new jobs.
 create function set_workspace_of_job() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   new.workspace_id := coalesce((select w.workspace_id from wikis w where w.wiki_id = new.wiki_id), '');
@@ -2027,13 +2033,13 @@ end $$;
 
 -- ---- Audit ----
 
--- One record per write, made by the statement that writes. No secret and no hash of one is stored.
+-- Audit log: one record per write, inserted by the statement that writes. Contains neither secrets nor their hashes.
 create table audit_events (
   -- Id of the form evt_…, ascending in time.
   event_id         text collate "C" not null,
   -- Workspace that the event is about; null for events of an account alone. No foreign key: records outlive the workspace.
   workspace_id     text collate "C",
-  -- "<target_kind>.<what happened>", such as wiki.renamed.
+  -- "<target_kind>.<action>", such as wiki.renamed.
   type             text collate "C" not null,
   -- User who caused the event; null for the service and for commands. The account may be deleted.
   actor_id         text collate "C",
@@ -2074,14 +2080,14 @@ create policy anybody_adds on audit_events for insert
 create policy of_the_workspaces on audit_events for select
   using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- What the caller did to their account, which is in the log of no workspace.
+-- The caller's actions on their own account, which appear in no workspace's log.
 create function caller_account_events(after_time timestamp with time zone, after_id text) returns setof audit_events language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select e.* from audit_events e
   where e.workspace_id is null and e.actor_id = (select own_user()) and (e.created_at, e.event_id) > (after_time, after_id)
   order by e.created_at, e.event_id limit 500
 $$;
 
--- Deletes at most batch audit records that are older than the workspace keeps them, and returns how many. Those that say what is kept and what was held stay.
+-- Deletes up to batch audit records beyond the retention period of the workspace; returns their number. Keeps records of retention settings and legal holds.
 create function purge_audit_events(workspace text, batch integer) returns integer language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   horizon timestamptz;
@@ -2106,7 +2112,7 @@ end $$;
 
 -- ---- Pages ----
 
--- What lists and trees need of a page. Rows stay narrow because the text is in revisions.
+-- Page data for lists and trees. Texts are in revisions, which keeps the rows narrow.
 create table pages (
   -- Wiki that the page belongs to.
   wiki_id         text collate "C" not null,
@@ -2194,7 +2200,7 @@ alter table pages enable row level security;
 create policy of_the_wiki on pages for all
   using ((wiki_id = ( select own_wiki())));
 
--- The plain text of the present revision, for search and snippets.
+-- Plain text of the current revision of each page, for search and snippets.
 create table page_texts (
   -- Wiki of the page.
   wiki_id  text collate "C" not null,
@@ -2210,7 +2216,7 @@ alter table page_texts enable row level security;
 create policy of_the_wiki on page_texts for all
   using ((wiki_id = ( select own_wiki())));
 
--- Every state of every page. The HTML is sanitized and rendered once, on write. A replaced revision is packed later; markdown, html and outline are then empty.
+-- Every revision of every page. The HTML is rendered and sanitized once, on write. A replaced revision is packed later; markdown, html and outline are then empty.
 create table revisions (
   -- Wiki of the page.
   wiki_id         text collate "C" not null,
@@ -2222,7 +2228,7 @@ create table revisions (
   title           text collate "C" not null,
   -- Text as saved; '' once packed.
   markdown        text collate "C" not null,
-  -- Sanitized HTML of the text, with links as they were when it was rendered; '' once packed.
+  -- Sanitized HTML of the text, with links as of the time of rendering; '' once packed.
   html            text collate "C" not null,
   -- Headings: [{"level", "text", "anchor", "offset"}], at most 2,000; [] once packed.
   outline         jsonb not null,
@@ -2253,7 +2259,7 @@ alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
   using ((wiki_id = ( select own_wiki())));
 
--- What an upload last compiled for a page that people have edited since, if no revision holds it: the base of the next three-way merge. Without a row the last compiled revision is the base.
+-- Base of the next three-way merge for pages edited since an upload compiled them, unless a revision still holds it. Without a row the last compiled revision is the base.
 create table page_bases (
   -- Wiki of the page.
   wiki_id           text collate "C" not null,
@@ -2301,7 +2307,7 @@ create table page_links (
   wiki_id       text collate "C" not null,
   -- Page whose current revision has the link.
   from_page_id  text collate "C" not null,
-  -- Page that the link means; null while there is none. No foreign key, so a page in the trash can be restored with its links.
+  -- Target page; null while it is missing. No foreign key, so a page in the trash can be restored with its links.
   to_page_id    text collate "C",
   -- Path as written, [[target]] for a wiki link to a missing page, or <address> for an address of the wiki that no page can have.
   to_path       text collate "C" not null,
@@ -2327,7 +2333,7 @@ alter table page_links enable row level security;
 create policy of_the_wiki on page_links for all
   using ((wiki_id = ( select own_wiki())));
 
--- Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.
+-- Index of pages.tags by tag. Only written by the triggers of pages.
 create table page_tags (
   -- Wiki of the page.
   wiki_id  text collate "C" not null,
@@ -2347,7 +2353,7 @@ alter table page_tags enable row level security;
 create policy of_the_wiki on page_tags for all
   using ((wiki_id = ( select own_wiki())));
 
--- Pages that are offered as templates in their wiki.
+-- Pages offered as templates in their wiki.
 create table templates (
   -- Wiki of the page.
   wiki_id     text collate "C" not null,
@@ -2365,7 +2371,7 @@ alter table templates enable row level security;
 create policy of_the_wiki on templates for all
   using ((wiki_id = ( select own_wiki())));
 
--- Pages that a person has starred, seen by that person alone. A page in the trash keeps its stars.
+-- Starred pages per person, visible only to that person. A page in the trash keeps its stars.
 create table starred_pages (
   -- Wiki of the page.
   wiki_id     text collate "C" not null,
@@ -2387,7 +2393,7 @@ alter table starred_pages enable row level security;
 create policy of_the_user on starred_pages for all
   using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))));
 
--- Texts in the editor that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.
+-- Editor texts that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.
 create table autosaves (
   -- Wiki that the text is for.
   wiki_id         text collate "C" not null,
@@ -2428,7 +2434,7 @@ alter table autosaves enable row level security;
 create policy of_the_user on autosaves for all
   using ((((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))) or ( select is_service())));
 
--- The next unsaved text of the caller; one, as it may be long.
+-- The next unsaved text of the caller; a single row, because it may be long.
 create function caller_autosaves(after_wiki text, after_id text) returns table(wiki_id text, autosave_id text, page_id text, title text, markdown text, created_at timestamp with time zone, updated_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select a.wiki_id, a.autosave_id, a.page_id, a.title, a.markdown, a.created_at, a.updated_at from autosaves a
   where a.user_id = (select own_user()) and a.wiki_id = any ((select caller_wikis())::text[])
@@ -2436,7 +2442,7 @@ create function caller_autosaves(after_wiki text, after_id text) returns table(w
   order by a.wiki_id, a.autosave_id limit 1
 $$;
 
--- Revisions that the caller wrote, with their texts, which may be packed, where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.
+-- Revisions written by the caller: up to 200, and none after the first MiB of text. Includes the text, possibly packed, if the caller may read the page now. writers: roles that can see drafts.
 create function caller_revisions(after_wiki text, after_page text, after_revision integer, writers text[]) returns table(wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamp with time zone, markdown text, packed bytea) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
   with found as materialized (
     select r.wiki_id, r.page_id, r.revision, r.title, r.origin, r.created_at, coalesce(r.unpacked_bytes, octet_length(r.markdown)) as bytes
@@ -2445,7 +2451,7 @@ create function caller_revisions(after_wiki text, after_page text, after_revisio
       and array_position((select caller_wikis()), r.wiki_id) is not null
     order by r.wiki_id, r.page_id, r.revision limit 200
   ), fitting as (
-    -- The first one is always there, however long it is.
+    -- Always include the first revision, however long it is.
     select f.*, sum(f.bytes) over (order by f.wiki_id, f.page_id, f.revision) - f.bytes as before from found f
   )
   select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown, t.packed
@@ -2453,7 +2459,7 @@ create function caller_revisions(after_wiki text, after_page text, after_revisio
     select p.path,
       case when m.may_read then r.markdown end as markdown, case when m.may_read then r.packed end as packed
     from pages p, revisions r, lateral (
-      -- As everywhere: what is in the trash is not read, and drafts only by those who may write.
+      -- The usual rule: pages in the trash cannot be read, and drafts only by members who may write.
       select p.trashed_at is null and (p.status <> 'draft' or exists (
         select from wikis k join memberships m on m.workspace_id = k.workspace_id
         where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers))) as may_read
@@ -2466,7 +2472,7 @@ create function caller_revisions(after_wiki text, after_page text, after_revisio
   order by f.wiki_id, f.page_id, f.revision
 $$;
 
--- Pages that the caller has starred.
+-- Pages starred by the caller.
 create function caller_stars(after_wiki text, after_page text) returns table(wiki_id text, page_id text, created_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select s.wiki_id, s.page_id, s.created_at from starred_pages s
   where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
@@ -2474,13 +2480,13 @@ create function caller_stars(after_wiki text, after_page text) returns table(wik
   order by s.wiki_id, s.page_id limit 500
 $$;
 
--- For triggers of pages: the tree that has the page is another one.
+-- Trigger function of pages: changes wikis.tree_version.
 create function change_tree_version() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
-  -- The time too: after a restore in another cluster the numbers of transactions begin again.
+  -- Include the time, because transaction ids start again after a restore into another cluster.
   version text := pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint;
 begin
-  -- Of many rows only the first writes.
+  -- Only the first of several rows writes.
   if current_setting('ibid.tree_version', true) is distinct from new.wiki_id || ' ' || version then
     update wikis w set tree_version = version where w.wiki_id = new.wiki_id and w.tree_version <> version;
     perform set_config('ibid.tree_version', new.wiki_id || ' ' || version, true);
@@ -2488,7 +2494,7 @@ begin
   return null;
 end $$;
 
--- At most 100 of each person in a wiki.
+-- Trigger function of autosaves: limits each person to 100 per wiki.
 create function limit_autosaves() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('autosaves ' || new.wiki_id || ' ' || new.user_id, 0));
@@ -2498,7 +2504,7 @@ begin
   return null;
 end $$;
 
--- At most 100 of each person in a wiki.
+-- Trigger function of starred_pages: limits each person to 100 per wiki.
 create function limit_starred_pages() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('starred pages ' || new.wiki_id || ' ' || new.user_id, 0));
@@ -2508,19 +2514,19 @@ begin
   return null;
 end $$;
 
--- The title of a page of a workspace that the caller sees, where no wiki is named.
+-- Title of a page in a workspace visible to the caller, if the wiki is unknown.
 create function page_title(page text) returns text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select p.title from wikis k join pages p on p.wiki_id = k.wiki_id and p.page_id = page
   where k.workspace_id = any ((select own_workspaces())::text[])
 $$;
 
--- Purges as purge_revisions does, of the pages of the next batch revisions that replaced others before the horizon, in the order of their times; without a position from revisions_purged_to on. Answers where to go on; after_time null: that was all, or nothing may be purged.
+-- Like purge_revisions, for the pages of the next batch revisions that replaced others before the horizon, in order of time. Without a position it starts at revisions_purged_to. Returns the next position; after_time is null if the purge is complete or not allowed.
 create function purge_replaced_revisions(wiki text, inout after_time timestamp with time zone, inout after_page text, inout after_revision integer, batch integer, out removed integer, out looked_at integer) returns record language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   horizon timestamptz;
   changed_to revisions;
 begin
-  -- Locked as purge_revisions does.
+  -- Locked for the same reason as in purge_revisions.
   select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since), coalesce(after_time, k.revisions_purged_to)
     into horizon, after_time
   from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
@@ -2557,7 +2563,7 @@ begin
   select (select count(*) from gone), (select count(*) from changed), l.created_at, l.page_id, l.revision
     into removed, looked_at, changed_to.created_at, changed_to.page_id, changed_to.revision
   from (values (1)) always left join last_changed l on true;
-  -- Where a page has more that is old, the next batch begins at the same place.
+  -- If a page may have more old revisions, the next batch starts at the same position.
   if removed < batch then
     after_time := case when looked_at = batch then changed_to.created_at end;
     after_page := changed_to.page_id;
@@ -2565,13 +2571,13 @@ begin
   end if;
 end $$;
 
--- Deletes at most batch revisions that were replaced longer ago than the workspace keeps them, of at most batch pages from from_page on. Never the current one, the last that an upload made, or one that a draft was begun on. next_page: where to go on; null: that was all, or nothing may be purged.
+-- Deletes up to batch revisions beyond the retention period of the workspace, from up to batch pages starting at from_page. Keeps the current revision, the last compiled one, and base revisions of drafts. next_page: where to continue; null if the purge is complete or not allowed.
 create function purge_revisions(wiki text, from_page text, batch integer, out removed integer, out next_page text) returns record language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   horizon timestamptz;
   last_removed text;
 begin
-  -- Locked, so that a hold or a longer time that is being set waits for this batch, and is seen by the next one.
+  -- The lock makes a hold or a longer period that is being set wait for this batch; the next batch sees it.
   select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) into horizon
   from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
   removed := 0;
@@ -2587,7 +2593,7 @@ begin
         max(s.revision) filter (where s.origin = 'compiled') over () as last_compiled
       from revisions s where s.wiki_id = wiki and s.page_id = g.page_id
     ) r
-    -- The last that an upload made is what the next upload is merged with; a draft is merged with what it was begun on.
+    -- Keep merge bases: the last compiled revision for the next upload, and the base revision of each draft.
     where g.revision > 1 and r.revision < g.revision and r.replaced_at < horizon and r.revision is distinct from r.last_compiled
       and not exists (
         select from autosaves a where a.wiki_id = wiki and a.page_id = g.page_id and a.base_revision = r.revision)
@@ -2604,7 +2610,7 @@ begin
   end if;
 end $$;
 
--- Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.
+-- The most recently changed pages of every wiki in a workspace visible to the caller, up to per_wiki each, without archived ones.
 create function recent_pages(workspace text, per_wiki integer, with_drafts boolean) returns setof pages language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select b.* from wikis k cross join lateral (
     select p.* from (
@@ -2618,7 +2624,7 @@ create function recent_pages(workspace text, per_wiki integer, with_drafts boole
   where k.workspace_id = workspace and workspace = any ((select own_workspaces())::text[])
 $$;
 
--- For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.
+-- For the scheduler: wikis with unpacked revisions that were replaced longer ago than age.
 create function wikis_with_revisions_to_pack(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k
   where k.workspace_id is not null
@@ -2643,7 +2649,7 @@ end $$;
 
 -- ---- Files ----
 
--- One row per file of the blob store, written before the bytes are.
+-- Files in the blob store; a row is written before the bytes.
 create table blobs (
   -- Hash of the bytes in hexadecimal, which is also the name of the file.
   sha256          text collate "C" not null,
@@ -2651,7 +2657,7 @@ create table blobs (
   byte_size       bigint not null,
   -- Time when the file was last stored, also if the store had it already; a reference must be written within 24 hours.
   kept_at         timestamp with time zone not null default now(),
-  -- Start of the deletion; null otherwise. Meanwhile the file cannot be stored; after 10 minutes the deletion counts as abandoned.
+  -- Start of the deletion; null otherwise. During a deletion the file cannot be stored; after 10 minutes the deletion counts as abandoned.
   deleting_since  timestamp with time zone,
   primary key (sha256),
   check ((byte_size >= 0)),
@@ -2664,7 +2670,7 @@ alter table blobs enable row level security;
 create policy of_the_service on blobs for all
   using (( select is_service()));
 
--- Files attached to a page. The same bytes are one attachment of a page.
+-- Files attached to a page. The same bytes are stored once per page.
 create table attachments (
   -- Wiki of the page.
   wiki_id        text collate "C" not null,
@@ -2700,7 +2706,7 @@ alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
   using ((wiki_id = ( select own_wiki())));
 
--- Attachments that the caller added.
+-- Attachments added by the caller.
 create function caller_attachments(after_wiki text, after_id text) returns table(wiki_id text, attachment_id text, page_id text, filename text, content_type text, byte_size bigint, sha256 text, created_at timestamp with time zone) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
   select a.wiki_id, a.attachment_id, a.page_id, a.filename, a.content_type, a.byte_size, a.sha256, a.created_at from attachments a
   where a.created_by = (select own_user()) and (a.wiki_id, a.attachment_id) > (after_wiki, after_id)
@@ -2734,7 +2740,7 @@ create table uploads (
   created_by    text collate "C" not null,
   -- Whether the upload has all files of its folder, so that missing ones count as gone.
   is_sync       boolean not null default false,
-  -- Common top folder of a planned sync; '' if the files have none. Null before planning and for other uploads.
+  -- Common top folder of a planned sync; '' without one. Null before planning and for other uploads.
   sync_root     text collate "C",
   -- Time when each file was last assigned a page; null before, and for uploads of releases that did not note it (created_at counts).
   planned_at    timestamp with time zone,
@@ -2759,15 +2765,15 @@ create table upload_files (
   upload_id        text collate "C" not null,
   -- Number in the upload; contents of archives, folders and sections are numbered after the announced files.
   file_no          integer not null,
-  -- folder: the page of a folder that no file stands for. archive: unpacked into rows of its own. section: one page of a file that is too long for a single page; its name is that of the file, # and the slugs of the headings.
+  -- folder: the page of a folder without a file of its own. archive: unpacked into separate rows. section: one page of a file that is too long for a single page; its name is the name of the file, # and the slugs of the headings.
   kind             text collate "C" not null default 'file'::text,
   -- Relative path as the client sent it, cleaned.
   filename         text collate "C" not null,
   -- Media type that the client stated or the archive implies; '' for folders.
   content_type     text collate "C" not null,
-  -- Announced size in bytes; for a section that of its Markdown, 0 for folders.
+  -- Announced size in bytes; the size of the Markdown for a section, 0 for folders.
   byte_size        bigint not null,
-  -- Blob with the bytes; '' until all bytes are stored and checked, and for folders. A section has that of its file.
+  -- Blob with the bytes; '' until all bytes are stored and checked, and for folders. A section has the blob of its file.
   sha256           text collate "C" not null,
   -- pending until the ingest job has processed the file.
   status           text collate "C" not null default 'pending'::text,
@@ -2777,7 +2783,7 @@ create table upload_files (
   page_path        text collate "C" not null default ''::text,
   -- Page that the file becomes or is attached to; null without one. Decided together with page_path.
   page_id          text collate "C",
-  -- Effect on the page; '' while there is none. merged: combined with edits of people. same: nothing changed. kept: edits conflict, so the page was left alone and marked stale.
+  -- Effect on the page; '' before. merged: combined with edits of people. same: nothing changed. kept: edits conflict, so the page was left alone and marked stale.
   page_change      text collate "C" not null default ''::text,
   -- Source with the bytes of the file; null until it is done and for files without one.
   source_id        text collate "C",
@@ -2787,7 +2793,7 @@ create table upload_files (
   file_id          text collate "C",
   -- Durable bytes from the start of the file, where the client resumes.
   received         bigint not null default 0,
-  -- Hash announced by the client, compared once all bytes are there; '' if it announced none.
+  -- Hash announced by the client, compared once all bytes have arrived; '' if it announced none.
   promised_sha256  text collate "C" not null default ''::text,
   -- file_no of the file that a section is part of; null for other kinds.
   section_of       integer,
@@ -2797,7 +2803,7 @@ create table upload_files (
   is_attachment    boolean not null default false,
   -- Worker whose attempt is included in attempts; null for none. If the worker still lives, the attempt is taken back.
   begun_by         text collate "C",
-  -- Name in an earlier upload if the page moves along with the renamed file; otherwise ''.
+  -- Name in an earlier upload if the page moves together with the renamed file; otherwise ''.
   renamed_from     text collate "C" not null default ''::text,
   -- pages.position of the new page; null to use file_no, as for sections.
   position         integer,
@@ -2833,7 +2839,7 @@ alter table upload_files enable row level security;
 create policy of_the_wiki on upload_files for all
   using ((wiki_id = ( select own_wiki())));
 
--- Received parts of files that are still incomplete. A part in the file store that no row names is an orphan.
+-- Received parts of incomplete files. A part in the file store without a row is an orphan.
 create table upload_parts (
   -- Wiki of the upload.
   wiki_id    text collate "C" not null,
@@ -2857,7 +2863,7 @@ alter table upload_parts enable row level security;
 create policy of_the_wiki on upload_parts for all
   using (((wiki_id = ( select own_wiki())) or ( select is_service())));
 
--- Original documents behind the pages. The same bytes are one source of a wiki, however often they are uploaded.
+-- Original documents from which pages were compiled. The same bytes are one source per wiki, however often they are uploaded.
 create table sources (
   -- Wiki that the source belongs to.
   wiki_id            text collate "C" not null,
@@ -2905,7 +2911,7 @@ alter table sources enable row level security;
 create policy of_the_wiki on sources for all
   using ((wiki_id = ( select own_wiki())));
 
--- The plain text of a source, for search and snippets.
+-- Plain text of each source, for search and snippets.
 create table source_texts (
   -- Wiki of the source.
   wiki_id    text collate "C" not null,
@@ -2921,7 +2927,7 @@ alter table source_texts enable row level security;
 create policy of_the_wiki on source_texts for all
   using ((wiki_id = ( select own_wiki())));
 
--- Sources of a page, and for each block of the page, in order, the part of the source that it shows. The lists have one element per block.
+-- Sources of a page, and for each block of the page, in order, the part of the source it was compiled from. The lists have one element per block.
 create table page_sources (
   -- Wiki of page and source.
   wiki_id            text collate "C" not null,
@@ -2971,7 +2977,7 @@ alter table page_sources enable row level security;
 create policy of_the_wiki on page_sources for all
   using ((wiki_id = ( select own_wiki())));
 
--- Inputs that the page of a file was last compiled from, so that an unchanged file is skipped. A page without a row is compiled again.
+-- Inputs from which the page of a file was last compiled, so that an unchanged file is skipped. A page without a row is compiled again.
 create table compiled_files (
   -- Wiki of the page.
   wiki_id    text collate "C" not null,
@@ -2993,7 +2999,7 @@ alter table compiled_files enable row level security;
 create policy of_the_wiki on compiled_files for all
   using ((wiki_id = ( select own_wiki())));
 
--- Uploads that the caller made, with the names of their files, of which there may be a thousand.
+-- Uploads of the caller, with the names of their files; a batch is small, because an upload may contain a thousand files.
 create function caller_uploads(after_wiki text, after_id text) returns table(wiki_id text, upload_id text, status text, summary text, created_at timestamp with time zone, files json) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
   select u.wiki_id, u.upload_id, u.status, u.summary, u.created_at, (
     select coalesce(json_agg(json_build_object(
@@ -3005,12 +3011,12 @@ create function caller_uploads(after_wiki text, after_id text) returns table(wik
   order by u.wiki_id, u.upload_id limit 10
 $$;
 
--- The name of a file as a title, in lower case.
+-- Lower-case title derived from the name of a file.
 create function file_title_key(filename text) returns text language sql immutable set search_path to 'public', 'pg_temp' as $$
   select folded(trim(regexp_replace(regexp_replace(regexp_replace(filename collate "default", '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
 $$;
 
--- Notes what links and texts call a file.
+-- Trigger function of upload_files: sets the keys by which links find a file.
 create function name_upload_file() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
 begin
   if new.kind <> 'section' then
@@ -3022,19 +3028,19 @@ begin
   return new;
 end $$;
 
--- Sources that an upload has made until now, and not until the statement began: the statement may have waited for the job's last write.
+-- Number of sources added by an upload so far. A separate function, because the calling statement may have waited for the job's last write and would not see it.
 create function sources_made(wiki text, upload text) returns integer language plpgsql as $$
 begin
   return (select count(*) from upload_files f where f.wiki_id = wiki and f.upload_id = upload and f.new_source);
 end $$;
 
--- For the scheduler: wikis with uploads that received no bytes for so long.
+-- For the scheduler: wikis with uploads that have received no bytes for longer than age.
 create function wikis_with_expired_uploads(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k
   where k.wiki_id in (select u.wiki_id from uploads u where u.status = 'uploading' and u.updated_at < now() - age)
 $$;
 
--- For the scheduler: wikis with uploads that failed so long ago and whose bytes are still there.
+-- For the scheduler: wikis with uploads that failed longer ago than age and whose bytes are still stored.
 create function wikis_with_failed_files(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k
   where k.wiki_id in (
@@ -3044,7 +3050,7 @@ $$;
 
 -- ---- Search ----
 
--- State of a search index, one for the pages and one for the sources of a wiki. A merge holds the lock of the row.
+-- State of a search index: one for the pages and one for the sources of each wiki. A merge locks the row.
 create table search_wikis (
   -- Wiki that the index covers.
   wiki_id      text collate "C" not null,
@@ -3091,9 +3097,9 @@ create table search_documents (
   title_terms   text collate "C" not null default ''::text,
   -- Terms of the text in rows of earlier releases; '' since body_length is stored.
   body_terms    text collate "C" not null default ''::text,
-  -- Not used any more.
+  -- No longer used.
   pivot_title   real not null default 0,
-  -- Not used any more.
+  -- No longer used.
   pivot_body    real not null default 0,
   -- Version of packages/markdown/analysis that found title_terms and body_terms.
   analysis      smallint not null default 0,
@@ -3112,7 +3118,7 @@ alter table search_documents enable row level security;
 create policy of_the_wiki on search_documents for all
   using ((wiki_id = ( select own_wiki())));
 
--- Documents that were written since the last merge; searches read them besides the segments. Rows are only added, so writers never wait for each other.
+-- Documents written since the last merge; searches read them in addition to the segments. Rows are only added, so writers never wait for each other.
 create table search_pending (
   -- Wiki of the index.
   wiki_id      text collate "C" not null,
@@ -3124,9 +3130,9 @@ create table search_pending (
   version      integer not null,
   -- Terms of the title with their counts; null to analyze the stored text at the merge.
   title_terms  text collate "C",
-  -- Terms of the text with their counts; null for an unchanged text, or to analyze the stored one at the merge.
+  -- Terms of the text with their counts; null if the text is unchanged or has to be analyzed at the merge.
   body_terms   text collate "C",
-  -- Words as written, for corrections of typing errors; null to analyze the stored text at the merge.
+  -- Words as written, for spelling corrections; null to analyze the stored text at the merge.
   vocabulary   text collate "C",
   -- Time of the write; a merge is due some seconds later.
   created_at   timestamp with time zone not null default now(),
@@ -3173,7 +3179,7 @@ create table search_blocks (
   segment_id  bigint not null,
   -- Number of postings if the block belongs to one frequent term; 0 for a block of several terms.
   documents   integer not null,
-  -- Number of the block among those of a frequent term, from 0.
+  -- Number of the block among the blocks of a frequent term, from 0.
   part        smallint not null,
   -- Wiki of the index.
   wiki_id     text collate "C" not null,
@@ -3190,7 +3196,7 @@ alter table search_blocks enable row level security;
 create policy of_the_wiki on search_blocks for all
   using ((wiki_id = ( select own_wiki())));
 
--- Words as written that are not packed into search_vocabulary yet, for corrections of typing errors: a word with one wrong letter shares its beginning or its end with the right one.
+-- Words as written that are not packed into search_vocabulary yet, for spelling corrections: a word with one wrong letter shares its beginning or its end with the right word.
 create table search_words (
   -- Wiki of the index.
   wiki_id    text collate "C" not null,
@@ -3228,7 +3234,7 @@ alter table search_vocabulary enable row level security;
 create policy of_the_wiki on search_vocabulary for all
   using ((wiki_id = ( select own_wiki())));
 
--- Searches that a person saved under a name.
+-- Searches saved by a person under a name.
 create table saved_searches (
   -- Wiki that is searched.
   wiki_id          text collate "C" not null,
@@ -3263,7 +3269,7 @@ alter table saved_searches enable row level security;
 create policy of_the_user on saved_searches for all
   using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))));
 
--- Searches that the caller has saved.
+-- Searches saved by the caller.
 create function caller_searches(after_wiki text, after_id text) returns table(wiki_id text, saved_search_id text, name text, query text, sort text, created_at timestamp with time zone, updated_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select s.wiki_id, s.saved_search_id, s.name, s.query, s.sort, s.created_at, s.updated_at from saved_searches s
   where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
@@ -3271,7 +3277,7 @@ create function caller_searches(after_wiki text, after_id text) returns table(wi
   order by s.wiki_id, s.saved_search_id limit 500
 $$;
 
--- At most 50 of each person in a wiki.
+-- Trigger function of saved_searches: limits each person to 50 per wiki.
 create function limit_saved_searches() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('saved searches ' || new.wiki_id || ' ' || new.user_id, 0));
@@ -3289,12 +3295,12 @@ begin
   return null;
 end $$;
 
--- For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.
+-- For metrics: number of documents waiting to be merged into the search indexes, and age of the oldest one in seconds.
 create function search_backlog(out documents bigint, out oldest_seconds double precision) returns record language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
 $$;
 
--- For the scheduler: wikis with pending documents to merge, or whose impacts have to be computed again.
+-- For the scheduler: wikis with pending documents to merge, or with stale impacts to recompute.
 create function wikis_to_index(enough integer, age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   with recursive waiting as (
     (select p.wiki_id, p.kind from search_pending p order by p.wiki_id, p.kind limit 1)
@@ -3308,7 +3314,8 @@ create function wikis_to_index(enough integer, age interval) returns table(wiki_
       select count(*) as documents, min(p.created_at) as oldest from (
         select p.created_at from search_pending p where p.wiki_id = w.wiki_id and p.kind = w.kind
         order by p.document_id, p.version limit enough) p) p
-    -- In the order of the key, since the planner would read the table from its begin otherwise. Of fewer than enough all are read.
+    -- Ordered by the key; otherwise the planner would scan the table from its start. If fewer than enough documents
+    -- wait, all of them are read.
     where p.documents >= enough or p.oldest < now() - age
     union
     select w.wiki_id from search_wikis w where w.is_stale and not exists (
@@ -3518,7 +3525,7 @@ alter table import_attachments enable row level security;
 create policy of_the_wiki on import_attachments for all
   using ((wiki_id = ( select own_wiki())));
 
--- People named by imported archives, as the archives describe them.
+-- People named in imported archives, as described there.
 create table imported_people (
   -- Wiki of the import.
   wiki_id  text collate "C" not null,
@@ -3526,7 +3533,7 @@ create table imported_people (
   user_id  text collate "C" not null,
   -- Name in the archive; '' once the person with this address deleted their account.
   name     text collate "C" not null,
-  -- Address in the archive, unverified; '' if it has none and after such a deletion.
+  -- Address in the archive, unverified; '' if missing and after such a deletion.
   email    text collate "C" not null,
   primary key (wiki_id, user_id),
   foreign key (wiki_id) references wikis(wiki_id) on delete cascade
@@ -3537,17 +3544,17 @@ alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people for all
   using ((wiki_id = ( select own_wiki())));
 
--- Which rows refer to a blob, and since when; of an upload's file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.
+-- Rows that reference a blob, with the time of the reference; for a file of an upload, id is the upload's. Must contain every table that references blobs. Contains rows of all tenants, so only the service sees it; in psql, run "set ibid.service to on" first.
 create view blob_references (sha256, kind, wiki_id, id, since);
 grant select on blob_references to ibid_service;
 
--- Which of these ids any wiki of the service has a page or an attachment under.
+-- Returns those ids that are in use for a page or an attachment of any wiki.
 create function ids_in_use(ids text[]) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
     select page_id from pages where page_id = any (ids) union all
     select attachment_id from attachments where attachment_id = any (ids)
 $$;
 
--- For the scheduler: wikis with prepared rows of imports that have ended.
+-- For the scheduler: wikis with staged rows of imports that have ended.
 create function wikis_with_staged_imports() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k where k.wiki_id in (
     select s.wiki_id from staged_imports s join jobs j on j.wiki_id = s.wiki_id and j.job_id = s.import_id
@@ -3567,7 +3574,7 @@ create table migrations (
 );
 grant select on migrations to ibid_service;
 
--- What the operator has set for the whole service; no row for the defaults.
+-- Operator settings for the whole service; no row for the defaults.
 create table service_controls (
   -- Always true, so that there is one row at most.
   the_only         boolean not null default true,
@@ -3606,7 +3613,7 @@ create table limit_counts (
 create index limit_counts_by_end on limit_counts using btree (ends_at);
 grant delete, insert, select, update on limit_counts to ibid_service;
 
--- The last API calls of each workspace with a key or an access token. Processes write their calls together every few seconds (log_requests), so a crash loses the latest.
+-- The latest API calls of each workspace with a key or an access token. Processes write their calls in batches every few seconds (log_requests), so a crash loses the latest calls.
 create table request_log (
   -- Workspace that the call was about; calls of others than its active members are left out.
   workspace_id     text collate "C" not null,
@@ -3677,7 +3684,7 @@ create table wal_archive (
 );
 grant select on wal_archive to ibid_service;
 
--- Timelines that the primary has written on, one more after each fail-over. A replica whose last row equals that of the primary has followed it there.
+-- Timelines on which the primary has written, one more after each fail-over. A replica is up to date with the timeline if its last row equals the primary's last row.
 create table wal_timelines (
   -- First 8 hexadecimal digits of the names of its WAL segments.
   timeline  text collate "C" not null,
@@ -3689,7 +3696,7 @@ create table wal_timelines (
 );
 grant insert, select on wal_timelines to ibid_service;
 
--- For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.
+-- For jobs that have written much: analyzes tables that have grown by a tenth since their last analysis.
 create function analyze_grown_tables() returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   t regclass;
@@ -3703,7 +3710,7 @@ begin
   end loop;
 end $$;
 
--- Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.
+-- Adds calls to the log of their workspace if the user is an active member, and keeps the latest ones of each workspace. Hashes and subjects only identify the credential and are not stored.
 create function log_requests(calls jsonb, kept integer) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare of_workspaces text[];
 begin
@@ -3734,14 +3741,14 @@ begin
   if of_workspaces is null then
     return;
   end if;
-  -- Two processes that delete the same rows in different orders would wait for each other.
+  -- Prevents a deadlock of two processes that delete the same rows in different orders.
   perform pg_advisory_xact_lock(hashtextextended('request log', 0));
   delete from request_log r using unnest(of_workspaces) as o(workspace_id)
   where r.workspace_id = o.workspace_id and r.call_id <= (
     select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
 end $$;
 
--- Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.
+-- Waits until this server has replayed the log up to a position of the primary; fails with IBLAG after the given time. Later statements of the same transaction see everything up to the position.
 create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
 declare
   give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
@@ -3754,7 +3761,8 @@ begin
     perform pg_sleep(0.001);
   end loop;
   select * into last from wal_timelines t order by t.timeline desc limit 1;
-  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
+  -- The server may be the primary itself. A former primary is on an earlier timeline, and a promoted replica on a later
+  -- one.
   if last.marker is distinct from wait_for_replay.marker
     or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
     raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
