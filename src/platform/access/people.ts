@@ -29,7 +29,7 @@ export const PeopleQuery = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: TEXT_MAX,
-    description: 'Only those whose name or e-mail address contains this, in any case.',
+    description: 'Only people whose name or e-mail address contains this text, ignoring case.',
   }),
 );
 

@@ -5,11 +5,11 @@ import { type TProperties, Type } from 'typebox';
  * clamped.
  */
 export const OFFSET_PAGING = {
-  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'How many records at most.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The maximum number of records.' }),
   offset: Type.Integer({
     minimum: 0,
     default: 0,
-    description: 'How many records to pass over. Follow the `Link` header instead to go through a whole list.',
+    description: 'The number of records to skip. To read a whole list, follow the `Link` header instead.',
   }),
 } satisfies TProperties;
 
@@ -18,8 +18,8 @@ export const Cursor = Type.Optional(
   Type.String({
     pattern: '^WyJ[A-Za-z0-9_-]{1,500}$',
     description:
-      'Opaque: the record that the list goes on behind, as the `Link` header of the answer before says. It stays true ' +
-      'whatever is deleted or added meanwhile. Not together with an `offset`.',
+      'An opaque cursor from the `Link` header of the previous response. The list continues after its record, even if ' +
+      'records were added or deleted. Cannot be combined with `offset`.',
   }),
 );
 

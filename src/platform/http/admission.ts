@@ -135,5 +135,5 @@ function requireOneHost({ raw }: FastifyRequest, reply: FastifyReply): void {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
   if (headers.host === undefined ? httpVersion !== '1.1' : hosts < 2) return;
   reply.header('connection', 'close');
-  throw new ApiError('invalid_request', 'HTTP/1.1 asks for exactly one Host header.');
+  throw new ApiError('invalid_request', 'An HTTP/1.1 request needs exactly one Host header.');
 }

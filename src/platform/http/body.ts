@@ -72,7 +72,7 @@ function endOfString(text: string, start: number): number {
 function refuseUnstorable(value: unknown): void {
   if (typeof value === 'string') {
     if (!isStorable(value)) {
-      throw new ApiError('invalid_request', 'A text in the body holds a NUL character or half of a surrogate pair.');
+      throw new ApiError('invalid_request', 'A text in the body contains a NUL character or an unpaired surrogate.');
     }
     return;
   }

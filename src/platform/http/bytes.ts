@@ -71,7 +71,7 @@ export async function sendBytes(request: FastifyRequest, reply: FastifyReply, bl
   const range = !isHead && isOfThis ? readRange(headers.range, byte_size) : undefined;
   if (range === 'nowhere') {
     reply.header('content-range', `bytes */${byte_size}`);
-    throw new ApiError('range_not_satisfiable', `The file has ${byte_size} bytes, and the range begins behind them.`);
+    throw new ApiError('range_not_satisfiable', `The file has ${byte_size} bytes, and the range starts after its end.`);
   }
   const stream = isHead ? Readable.from([]) : await open(blobs, file, range);
   if (!isHead) reply.raw.setTimeout(STALLED_MS, () => request.raw.socket.destroy());
@@ -112,7 +112,7 @@ async function open(blobs: Blobs, { sha256, content }: StoredFile, range: ByteRa
   try {
     return await blobs.stream(sha256, range);
   } catch (cause) {
-    throw new ApiError('storage_unavailable', 'The file store cannot give the file just now. Try again later.', {
+    throw new ApiError('storage_unavailable', 'The file store cannot deliver the file. Try again later.', {
       cause,
     });
   }

@@ -63,7 +63,7 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
     check(query: Query): void {
       const cursor = paging && query[parameter];
       if (cursor === undefined || (query.offset ?? 0) === 0) return;
-      const msg = `Value error, ${parameter} already says where the list goes on: leave offset out, or ${parameter}`;
+      const msg = `Value error, ${parameter} already sets the start of the page: omit either offset or ${parameter}`;
       throw validationError([{ type: 'value_error', loc: ['query', parameter], msg, input: cursor }]);
     },
 
@@ -75,7 +75,7 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
       if (given !== undefined && !after) {
         return new ApiError(
           'invalid_query',
-          `This is no cursor of this list. Take ${parameter} from the Link header of an answer, or leave it out to begin with the first record.`,
+          `This cursor does not belong to this list. Use ${parameter} from the Link header of a response, or omit it to start with the first record.`,
         );
       }
       const isDescending = paging.isDescending?.(query) === true;

@@ -58,7 +58,7 @@ export async function receiveFiles(
     if (files.length === 0) {
       throw new ApiError(
         'invalid_request',
-        'The body holds no file. Send each as a form field with a file name, for example "files".',
+        'The body contains no file. Send each file as a form field with a file name, for example "files".',
       );
     }
     await limits.beforeKeeping(files.reduce((sum, { blob }) => sum + blob.byte_size, 0));

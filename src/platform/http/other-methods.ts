@@ -55,6 +55,6 @@ export function refuseOtherMethods(
 
 function refuse(reply: FastifyReply, methods: readonly string[]): never {
   reply.header('allow', methods.join(', '));
-  const message = `This path answers ${methods.join(', ')}.`;
+  const message = `This path supports ${methods.join(', ')}.`;
   throw new ApiError('method_not_allowed', message, { detail: 'Method Not Allowed' });
 }

@@ -10,6 +10,6 @@ export async function requireMail(mail: Mail): Promise<void> {
     await mail.check();
   } catch (cause) {
     if (!(cause instanceof MailUnavailable)) throw cause;
-    throw new ApiError('email_unavailable', 'The mail server does not answer. Try again in a moment.', { cause });
+    throw new ApiError('email_unavailable', 'The mail server is not responding. Try again in a moment.', { cause });
   }
 }

@@ -77,7 +77,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('isByToken', false);
   app.decorateRequest('errorCode', '');
   const requestLog = openRequestLog(db, options.requestLogSize, (err) =>
-    log.warn({ err }, 'calls were not added to the request log'),
+    log.warn({ err }, 'failed to write calls to the request log'),
   );
   app.addHook('onClose', requestLog.close);
   const load = openLoadShedding();
@@ -103,7 +103,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       done(null, payload);
     });
   }
-  const streams = openEventStreams((err) => log.warn({ err }, 'a state could not be read for an event stream'));
+  const streams = openEventStreams((err) => log.warn({ err }, 'failed to read a state for an event stream'));
   const idle = idleConnections(app.server);
   limitConnections(app.server, CONNECTIONS_MAX, idle);
   const closeConnections = connectionCloser(app.server, idle);
@@ -175,7 +175,7 @@ function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): Rou
         // The CORS headers must be set first; without them browsers withhold the response from pages of other sites.
         await cors
           .setHeaders(request, reply)
-          .catch((err) => needs.log.warn({ err, request_id: request.id }, 'a CORS origin could not be looked up'));
+          .catch((err) => needs.log.warn({ err, request_id: request.id }, 'failed to look up a CORS origin'));
       },
     }),
     handler: handlerOf(endpoint, needs),

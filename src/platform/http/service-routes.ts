@@ -20,7 +20,7 @@ export function registerServiceRoutes(
     try {
       await query(sql`select 1`);
     } catch (cause) {
-      throw new ApiError('database_unavailable', 'The database does not answer just now.', { cause });
+      throw new ApiError('database_unavailable', 'The database is not responding.', { cause });
     }
     return { status: 'ok' };
   });

@@ -66,19 +66,19 @@ export function toApiError(error: unknown): ApiError {
     });
   }
   if (CONFLICT_ERRORS.test(code)) {
-    return new ApiError('database_unavailable', 'Another request was changing the same. Try again in a moment.', {
+    return new ApiError('database_unavailable', 'Another request changed the same data. Try again in a moment.', {
       cause: error,
     });
   }
   if (code === QUERY_CANCELED) {
-    const message = 'This took longer than a request may. Ask for less at once, or try again in a moment.';
+    const message = 'The request took too long. Request less at once, or try again in a moment.';
     return new ApiError('time_limit_exceeded', message, { cause: error });
   }
   if (isOfBody(code, error)) {
     return new ApiError('invalid_request', 'The connection closed before the body was complete.', { cause: error });
   }
   if (CONNECTION_ERRORS.test(code) || isLostConnection(error)) {
-    return new ApiError('database_unavailable', 'The database does not answer just now. Try again in a moment.', {
+    return new ApiError('database_unavailable', 'The database is not responding. Try again in a moment.', {
       cause: error,
     });
   }
@@ -115,12 +115,12 @@ function isLostConnection(error: unknown): boolean {
 function fromFramework(code: string, cause: unknown): ApiError {
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiError('payload_too_large', 'The body is larger than this endpoint takes.', { cause });
+      return new ApiError('payload_too_large', 'The body is larger than this endpoint accepts.', { cause });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
       return unsupportedMediaType(cause);
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('invalid_request', 'The body does not have the length that Content-Length states.', {
+      return new ApiError('invalid_request', 'The length of the body differs from Content-Length.', {
         cause,
       });
     case 'FST_ERR_BAD_URL':
@@ -128,7 +128,7 @@ function fromFramework(code: string, cause: unknown): ApiError {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ApiError('uri_too_long', 'A segment of the path is too long.', { cause });
     default:
-      return new ApiError('internal_error', 'Something went wrong on our side; quote request_id when you report it.', {
+      return new ApiError('internal_error', 'Something went wrong on our side. Quote request_id when you report it.', {
         cause,
       });
   }
@@ -142,5 +142,5 @@ export function toStorageError(error: unknown): unknown {
 }
 
 function storageUnavailable(cause: unknown): ApiError {
-  return new ApiError('storage_unavailable', 'The file store cannot do that just now. Try again later.', { cause });
+  return new ApiError('storage_unavailable', 'The file store is not responding. Try again later.', { cause });
 }

@@ -16,7 +16,7 @@ export function refuseUnroutable(server: Server): void {
     response.writeHead(status, headers).end(body);
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    write(socket, 'Bad Request', 'invalid_request', 'This service is no proxy: CONNECT has no meaning here.');
+    write(socket, 'Bad Request', 'invalid_request', 'This service is not a proxy and does not support CONNECT.');
   });
 }
 

@@ -6,15 +6,15 @@ import type { Limits } from './services.ts';
 /** Errors of uploads that exceed a limit, whether their files are sent or announced. */
 
 export function tooManyFiles({ upload_files }: Limits): ApiError {
-  return tooLarge(`One request takes at most ${upload_files} file(s); send the rest in others.`);
+  return tooLarge(`One request accepts at most ${upload_files} file(s). Send the rest in further requests.`);
 }
 
 export function fileTooLarge(filename: string, { file_bytes }: Limits): ApiError {
-  return tooLarge(`"${filename.slice(0, 100)}" is larger than the ${mebibytes(file_bytes)} that a file may have.`);
+  return tooLarge(`"${filename.slice(0, 100)}" is larger than the limit of ${mebibytes(file_bytes)} for a file.`);
 }
 
 export function uploadTooLarge({ upload_bytes }: Limits): ApiError {
-  return tooLarge(`An upload is at most ${mebibytes(upload_bytes)}.`);
+  return tooLarge(`An upload may have at most ${mebibytes(upload_bytes)}.`);
 }
 
 function tooLarge(message: string): ApiError {

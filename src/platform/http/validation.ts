@@ -138,7 +138,7 @@ function decode(text: string): string {
   } catch (cause) {
     throw new ApiError('invalid_query', 'The query is not valid percent-encoded UTF-8.', { cause });
   }
-  if (!isStorable(decoded)) throw new ApiError('invalid_query', 'The query holds a NUL character.');
+  if (!isStorable(decoded)) throw new ApiError('invalid_query', 'The query contains a NUL character.');
   return decoded;
 }
 

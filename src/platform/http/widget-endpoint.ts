@@ -14,7 +14,7 @@ const CONTAINER = /^\/v1\/(?:workspaces\/:workspace_id|organizations\/:organizat
 export function underWidget(widget: Widget, endpoint: Endpoint): Endpoint {
   const { access, path, summary, params, run } = endpoint;
   if ((access.on !== 'caller' && access.on !== 'workspace') || !CONTAINER.test(path)) {
-    throw new Error(`${path} is neither about a workspace nor about the caller, so no widget has it`);
+    throw new Error(`${path} is neither about a workspace nor about the caller, so it cannot be a widget endpoint`);
   }
   const container = access.on === 'workspace' ? access.param : undefined;
   const { [container ?? '']: _, ...rest } = params?.properties ?? {};

@@ -12,7 +12,7 @@ export const cancelJob = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/jobs/:job_id/cancel',
   summary: 'Cancel a job',
-  description: 'What it has made stays. Its upload has failed, and can be retried.',
+  description: 'Results that the job has produced stay. Its upload fails, and can be retried.',
   access: onWiki('uploads:create'),
   whenUnpaid: true,
   event: 'job.cancelled',
@@ -35,6 +35,6 @@ export const cancelJob = endpoint({
     });
     if (cancelled) return withoutNulls(cancelled);
     if (!(await maybeOne(sql`select 1 from jobs j where ${ofJob}`))) throw notFound();
-    throw new ApiError('conflict', 'The job has ended already.');
+    throw new ApiError('conflict', 'The job has already ended.');
   },
 });

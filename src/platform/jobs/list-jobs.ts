@@ -13,8 +13,8 @@ export const listJobs = endpoint({
   access: onWiki('sources:read'),
   params: WikiParams,
   query: Type.Object({
-    upload_id: Type.Optional(InputText({ description: 'Only the jobs of this upload.' })),
-    status: Type.Optional(Type.Enum([...JOB_STATUSES], { description: 'Only jobs in this status.' })),
+    upload_id: Type.Optional(InputText({ description: 'Only jobs of this upload.' })),
+    status: Type.Optional(Type.Enum([...JOB_STATUSES], { description: 'Only jobs with this status.' })),
     ...PAGING,
   }),
   paging: { keys: { 'j.job_id': 'text' } },

@@ -8,10 +8,10 @@ export const Job = Record(
   {
     job_id: Id,
     wiki_id: Id,
-    upload_id: Type.String({ default: '', description: '"" for a job of no upload.' }),
+    upload_id: Type.String({ default: '', description: '"" if the job has no upload.' }),
     kind: Type.Enum(['ingest', 'compile', 'import', 'export', 'reindex']),
     status: Type.Enum([...JOB_STATUSES]),
-    attempt: Type.Integer({ description: 'How often it was started.' }),
+    attempt: Type.Integer({ description: 'How many times the job was started.' }),
     progress: Type.Integer({ description: 'Percent, 0 to 100.' }),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -11,11 +11,11 @@ export const streamJob = endpoint({
   path: '/v1/wikis/:wiki_id/jobs/:job_id/events',
   summary: 'Follow a job',
   description:
-    'Server-sent events named "job", each with the Job as its data: the current state, then each change, until the job has ended.',
+    'Server-sent events named "job", each with the Job as its data: first the current state, then each change, until the job ends.',
   access: onWiki('sources:read'),
   params: Type.Object({ wiki_id: Id, job_id: Id }),
   requestHeaders: {
-    'Last-Event-ID': 'The id of the last event that the client received; the same state is not sent again.',
+    'Last-Event-ID': 'ID of the last event that the client received. That state is not sent again.',
   },
   reply: EventStream,
   errors: ['rate_limited'],

@@ -10,8 +10,8 @@ export function errorsPage(visit: Visit): WebResponse {
       title: 'Errors',
       body: html`<main class="reference-plain">
 <h1>Errors</h1>
-<p>Every refusal has one body: <code>error</code> is a code for programs, <code>message</code> a sentence for developers, <code>request_id</code> what to quote in a report. A 422 has <code>detail</code> as well: a list of the fields that do not match.</p>
-<p>Programs decide by the status and the code. Codes are added, never removed or renamed; treat an unknown code as its status says.</p>
+<p>Every error response has the same body: <code>error</code> is a code for programs, <code>message</code> is a sentence for developers, and <code>request_id</code> identifies the request in a report. A 422 also has <code>detail</code>, a list of the fields that do not match.</p>
+<p>Programs should decide by status and code. Codes are added, never removed or renamed. Handle an unknown code by its status.</p>
 ${EXPLAINED_ERRORS.map(
   ({ code, status, meaning, remedy }) => html`<section id="${code}">
 <h2><code>${code}</code> <span class="status">${status}</span></h2>

@@ -33,7 +33,7 @@ export function openBudget(response: ServerResponse, ms: number | undefined): Bu
     const abandon = () => {
       clearTimeout(timer);
       if (response.writableFinished) return;
-      made.abort(new ApiError('request_timeout', 'The client went away before it was answered.'));
+      made.abort(new ApiError('request_timeout', 'The client disconnected before the response.'));
     };
     if (response.destroyed) abandon();
     else response.once('close', abandon).once(GIVEN_UP, (reason: ApiError) => made.abort(reason));
@@ -58,6 +58,6 @@ export function abandonRequest(response: ServerResponse, reason: ApiError): void
 function tooLong(ms: number): ApiError {
   return new ApiError(
     'time_limit_exceeded',
-    `The request took longer than ${ms / 1_000} s. Try again later, or ask for less at once.`,
+    `The request took longer than ${ms / 1_000} s. Try again later, or request less at once.`,
   );
 }

@@ -48,7 +48,7 @@ function readParams(given: Record<string, string>, rest: string | undefined): Re
   const params: Record<string, string> = {};
   for (const name in given) {
     const value = given[name] ?? '';
-    if (!isStorable(value)) throw new ApiError('invalid_identifier', 'The path holds a NUL character.');
+    if (!isStorable(value)) throw new ApiError('invalid_identifier', 'The path contains a NUL character.');
     params[name === '*' && rest ? rest : name] = value;
   }
   return params;
@@ -66,7 +66,7 @@ function chosenIds({ method, params }: Endpoint): [name: string, pattern: RegExp
 }
 
 function invalidId(name: string, pattern: RegExp): ApiError {
-  return new ApiError('invalid_identifier', `The ${name} in the path matches ${pattern.source}.`);
+  return new ApiError('invalid_identifier', `The ${name} in the path must match ${pattern.source}.`);
 }
 
 function rawQuery(request: FastifyRequest): string {

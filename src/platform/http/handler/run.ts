@@ -53,7 +53,7 @@ export async function run(
     abandoned,
     new_workspace_id,
   });
-  if (!db.wasChecked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the guard`);
+  if (!db.wasChecked()) throw new Error(`${endpoint.method} ${endpoint.path} responded without asking the guard`);
   if (answering) await answering.commit(result);
   if (db.hasEnqueued()) services.wakeWorker();
   if (endpoint.event && db.hasWritten()) log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);

@@ -8,17 +8,17 @@ export function describeAccess(access: Access): string {
     case 'caller':
       if (access.session) return 'Needs the access token of a session.';
       return access.unrestricted
-        ? 'Needs a credential that is bound to no workspace and to no list of permissions.'
+        ? 'Needs a credential that is limited neither to a workspace nor to a list of permissions.'
         : 'Needs any credential.';
     case 'workspace':
       return access.permission === ''
         ? 'Needs an active membership.'
-        : `Needs \`${access.permission}\` in the workspace${access.orOwnMembership ? ", or that the membership is one's own" : ''}${access.session ? ', and the access token of a session' : ''}.`;
+        : `Needs \`${access.permission}\` in the workspace${access.orOwnMembership ? ", or the membership must be the caller's own" : ''}${access.session ? ', and the access token of a session' : ''}.`;
     case 'wiki':
-      return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}${access.unlimited ? ', and a credential that is bound to no list of permissions' : ''}.`;
+      return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}${access.unlimited ? ', and a credential that is not limited to a list of permissions' : ''}.`;
     case 'widget':
       return access.instead
-        ? `Needs a widget token for \`${access.widget}\` that names the origin of the page, and, of its user and of the credential that it was made with: ${describeAccess(access.instead)}`
+        ? `Needs a widget token for \`${access.widget}\` that names the origin of the page. Its user and the credential that created it must meet this rule: ${describeAccess(access.instead)}`
         : `Needs a widget token for \`${access.widget}\`.`;
   }
 }

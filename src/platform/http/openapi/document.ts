@@ -8,9 +8,9 @@ import { describeTags } from './tags.ts';
 /** The version of the API description; constant within /v1. */
 const API_VERSION = '0.4.0';
 
-const ABOUT = `Hosted wikis, the workspaces (also called organizations) that own them, and all that is in them.
+const ABOUT = `Hosted wikis, the workspaces (also called organizations) that own them, and everything in them.
 
-Begin with [ten minutes of the API](/docs/getting-started); [every error code](${ERRORS_PATH}) says what to do.
+Start with [ten minutes of the API](/docs/getting-started). [Errors](${ERRORS_PATH}) explains every error code.
 
 Send a credential with each request: \`Authorization: Bearer <API key or access token>\`.`;
 
@@ -40,7 +40,7 @@ export function describeApi(all: readonly Endpoint[]) {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, or an access token: of a session, or of the configured issuer.',
+          description: 'An API key, or an access token from a session or from the configured issuer.',
         },
         widget: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A widget token.' },
       },

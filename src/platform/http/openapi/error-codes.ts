@@ -6,63 +6,71 @@ interface Explanation {
   remedy: string;
 }
 
-const RETRY = 'Wait as many seconds as Retry-After says, and send the request again.';
-const LOOK_AGAIN = 'Read the resource again, and decide by its present state.';
+const RETRY = 'Wait the number of seconds in Retry-After, then send the request again.';
+const LOOK_AGAIN = 'Read the resource again, and decide based on its current state.';
 
 /** The meaning and remedy of every error code that a client can get. Its type requires an entry for each code. */
 const EXPLANATIONS: Record<ErrorCode, Explanation> = {
   invalid_request: {
-    meaning: 'The body cannot be decoded, or a value breaks a rule that the schema does not show.',
-    remedy: 'Correct what the message names. The same request fails again.',
+    meaning: 'The body cannot be decoded, or a value breaks a rule that the schema does not express.',
+    remedy: 'Correct the request as the message says. Sending it unchanged fails again.',
   },
   invalid_identifier: {
-    meaning: 'An identifier in the path cannot be one.',
-    remedy: 'Take identifiers from answers of the API, and encode them in the path.',
+    meaning: 'An identifier in the path is malformed.',
+    remedy: 'Use identifiers from responses of the API, and percent-encode them in the path.',
   },
   invalid_slug: {
     meaning: 'The slug is malformed.',
-    remedy:
-      'Send lower-case letters, digits and single hyphens, or leave the slug out: it is then made from the title.',
+    remedy: 'Send lower-case letters, digits and single hyphens, or omit the slug to derive it from the title.',
   },
-  invalid_name: { meaning: 'The name is empty or too long.', remedy: 'Send a name as long as the message says.' },
-  invalid_title: { meaning: 'The title is empty or too long.', remedy: 'Send a title as long as the message says.' },
-  invalid_email: { meaning: 'The text is not one e-mail address.', remedy: 'Send a single address without a name.' },
+  invalid_name: {
+    meaning: 'The name is empty or too long.',
+    remedy: 'Send a name of the length that the message states.',
+  },
+  invalid_title: {
+    meaning: 'The title is empty or too long.',
+    remedy: 'Send a title of the length that the message states.',
+  },
+  invalid_email: {
+    meaning: 'The text is not a single e-mail address.',
+    remedy: 'Send one address, without a display name.',
+  },
   invalid_query: {
-    meaning: 'The query of the URL cannot be decoded, or its cursor belongs to another list.',
-    remedy: 'Encode the query, and follow the Link header instead of building a cursor.',
+    meaning: 'The query string cannot be decoded, or its cursor belongs to another list.',
+    remedy: 'Percent-encode the query string, and follow the Link header instead of building a cursor.',
   },
   unknown_role: {
-    meaning: 'There is no role with this slug.',
-    remedy: 'Take a slug from `roles` of the members list.',
+    meaning: 'No role has this slug.',
+    remedy: 'Use a slug from `roles` in the members list.',
   },
-  unknown_plan: { meaning: 'The catalogue has no such plan.', remedy: 'Take a plan_id from the list of plans.' },
+  unknown_plan: { meaning: 'No plan has this ID.', remedy: 'Use a plan_id from the list of plans.' },
   user_required: {
-    meaning: 'The credential is a key of a workspace, and the request is about a person.',
+    meaning: 'The request needs a user, but the credential is a key of a workspace.',
     remedy: 'Use a personal key or a session.',
   },
   invalid_signature: {
-    meaning: 'The signature of an event of the payment provider is wrong or too old.',
-    remedy: 'Configure the signing secret of the webhook endpoint in STRIPE_WEBHOOK_SECRETS.',
+    meaning: 'The signature of an event from the payment provider is wrong or too old.',
+    remedy: 'Set STRIPE_WEBHOOK_SECRETS to the signing secret of the webhook endpoint.',
   },
   foreign_event: {
-    meaning: 'The event is of another account, mode or version than the service is configured for.',
-    remedy: 'Send snapshot events of the account whose secret key the service has.',
+    meaning: 'The event belongs to another account, mode or version than the service is configured for.',
+    remedy: 'Send snapshot events of the account whose secret key is configured.',
   },
   unauthorized: {
     meaning: 'The credential is missing, malformed, unknown, expired or revoked.',
-    remedy: 'Send `Authorization: Bearer <API key or access token>` with a credential that is valid.',
+    remedy: 'Send `Authorization: Bearer <API key or access token>` with a valid credential.',
   },
   payment_required: {
     meaning: 'The workspace is read-only because an invoice was not paid.',
-    remedy: 'Pay the invoice. Reading, paying and removing access work meanwhile.',
+    remedy: 'Pay the invoice. Until then, reading, paying and removing access still work.',
   },
   payment_declined: { meaning: 'The payment was declined.', remedy: 'Change the payment method, and try again.' },
   forbidden: {
     meaning: "The caller's role, or the permissions of the credential, do not allow this.",
-    remedy: 'Use a credential with the permission that the operation names, or ask an owner for another role.',
+    remedy: 'Use a credential with the permission that the operation requires, or ask an owner for another role.',
   },
   role_not_grantable: {
-    meaning: "The role is above the caller's own.",
+    meaning: "The role is higher than the caller's own.",
     remedy: 'Ask a member with that role or a higher one.',
   },
   key_is_workspace_bound: {
@@ -70,28 +78,31 @@ const EXPLANATIONS: Record<ErrorCode, Explanation> = {
     remedy: 'Use a personal key or a session.',
   },
   recent_sign_in_required: {
-    meaning: 'The session is too old for an act that cannot be undone.',
+    meaning: 'The session is too old for an action that cannot be undone.',
     remedy: 'Sign in again, and repeat the request.',
   },
   not_found: {
-    meaning: 'The path names nothing, or nothing that the caller may see.',
+    meaning: 'The resource does not exist, or the caller may not see it.',
     remedy: 'Check the identifiers, and whether the credential belongs to the workspace.',
   },
-  method_not_allowed: { meaning: 'The path has no such method.', remedy: 'Use a method that the Allow header lists.' },
+  method_not_allowed: {
+    meaning: 'The path does not support this method.',
+    remedy: 'Use a method listed in the Allow header.',
+  },
   request_timeout: {
     meaning: 'The request did not arrive in time, or the client closed the connection.',
-    remedy: 'Send it again. A write with the same Idempotency-Key happens once.',
+    remedy: 'Send the request again. A write that is sent twice with one Idempotency-Key happens once.',
   },
-  conflict: { meaning: 'The write conflicts with the present state.', remedy: LOOK_AGAIN },
-  slug_taken: { meaning: 'The slug is taken or reserved.', remedy: 'Choose another slug, or leave it out.' },
-  already_member: { meaning: 'The address belongs to an active member.', remedy: 'There is nothing left to do.' },
+  conflict: { meaning: 'The write conflicts with the current state.', remedy: LOOK_AGAIN },
+  slug_taken: { meaning: 'The slug is taken or reserved.', remedy: 'Choose another slug, or omit it.' },
+  already_member: { meaning: 'The address belongs to an active member.', remedy: 'No action is needed.' },
   invitation_pending: {
     meaning: 'The address has a pending invitation.',
     remedy: 'Resend that invitation, or revoke it first.',
   },
   member_inactive: { meaning: 'The address belongs to a deactivated member.', remedy: 'Reactivate the member.' },
   last_owner: {
-    meaning: 'The workspace would be left without an active owner.',
+    meaning: 'The workspace would have no active owner.',
     remedy: 'Make another member an owner first.',
   },
   seat_limit_reached: {
@@ -99,105 +110,112 @@ const EXPLANATIONS: Record<ErrorCode, Explanation> = {
     remedy: 'Add seats, or remove a member or an invitation.',
   },
   edit_conflict: {
-    meaning: 'The page was changed after the revision that the edit is based on.',
+    meaning: 'The page has changed since the revision that the edit is based on.',
     remedy: 'Read the page, merge the changes, and send the edit with the new revision.',
   },
   idempotency_in_progress: {
     meaning: 'A request with the same Idempotency-Key is still running.',
-    remedy: 'Wait a moment, and send it again with the same key.',
+    remedy: 'Wait a moment, then send the request again with the same key.',
   },
   upload_state: {
-    meaning: 'The upload is in a state in which this is not possible.',
-    remedy: 'Read the upload: its `status` says what comes next.',
+    meaning: 'The upload is in a state that does not allow this.',
+    remedy: 'Read the upload: its `status` shows the next step.',
   },
   quota_exceeded: {
-    meaning: 'The workspace would exceed a limit.',
-    remedy: 'Delete what is not needed, or ask the operator to raise the limit. The usage of the workspace lists both.',
+    meaning: 'The request would take the workspace over a limit.',
+    remedy:
+      'Delete data, or ask the operator to raise the limit. The usage of the workspace lists its limits and their use.',
   },
   legal_hold: {
-    meaning: 'The workspace is under a legal hold, and nothing is deleted for good.',
-    remedy: 'An owner lifts the hold first.',
+    meaning: 'The workspace is under a legal hold, so nothing can be permanently deleted.',
+    remedy: 'Ask an owner to lift the hold first.',
   },
   workspace_not_empty: {
     meaning: 'The account is the only member of a workspace that still has wikis.',
-    remedy: 'Export and delete these wikis, or make somebody else an owner.',
+    remedy: 'Export and delete these wikis, or make another person an owner of the workspace.',
   },
   preview_changed: {
-    meaning: 'The change of the plan costs something else than its preview said.',
+    meaning: 'The price of the plan change differs from its preview.',
     remedy: 'Preview the change again, and confirm the new amount.',
   },
-  already_subscribed: { meaning: 'The workspace has a subscription.', remedy: 'Change its plan instead.' },
+  already_subscribed: {
+    meaning: 'The workspace already has a subscription.',
+    remedy: 'Change the plan of the subscription instead.',
+  },
   not_subscribed: {
     meaning: 'The workspace has no subscription that is paid online.',
     remedy: 'Start a checkout first.',
   },
-  billing_by_operator: { meaning: 'The operator sets the plan of this workspace.', remedy: 'Ask the operator.' },
+  billing_by_operator: {
+    meaning: 'The operator sets the plan of this workspace.',
+    remedy: 'Ask the operator to change the plan.',
+  },
   customer_missing: {
-    meaning: 'The payment provider does not know the customer of this workspace any more.',
-    remedy: 'Ask the operator, who can restore the customer or set the plan.',
+    meaning: 'The customer of this workspace no longer exists at the payment provider.',
+    remedy: 'Ask the operator to restore the customer or set the plan.',
   },
   currency_mismatch: {
-    meaning: 'The plan is priced in another currency than the subscription.',
-    remedy: 'Cancel the subscription, and start a checkout for the other plan after it ended.',
+    meaning: 'The plan and the subscription are priced in different currencies.',
+    remedy: 'Cancel the subscription. When it has ended, start a checkout for the other plan.',
   },
   quantity_too_large: {
-    meaning: 'So many seats are more than one payment can be.',
+    meaning: 'One payment cannot cover this many seats.',
     remedy: 'Ask the operator for a contract.',
   },
   precondition_failed: {
-    meaning: 'The request uses another version of tus.',
+    meaning: 'The request uses an unsupported version of the tus protocol.',
     remedy: 'Send `Tus-Resumable: 1.0.0`.',
   },
   payload_too_large: {
     meaning: 'The body, a file or a text is larger than the limit.',
-    remedy: 'Send less at once: fewer or smaller files, a shorter text.',
+    remedy: 'Send less at once: fewer or smaller files, or a shorter text.',
   },
-  uri_too_long: { meaning: 'A part of the path is too long.', remedy: 'Shorten it.' },
+  uri_too_long: { meaning: 'A segment of the path is too long.', remedy: 'Shorten the segment.' },
   unsupported_media_type: {
-    meaning: 'The body has another media type than the operation takes.',
+    meaning: 'The operation does not accept the media type of the body.',
     remedy: 'Send the Content-Type that the message names.',
   },
   range_not_satisfiable: {
     meaning: 'The range lies outside the file.',
-    remedy: 'Ask for a part that is in it: Content-Range says how long the file is.',
+    remedy: 'Request a range within the file. Content-Range gives its length.',
   },
   expectation_failed: {
-    meaning: 'The Expect header asks for something unknown.',
-    remedy: 'Send `Expect: 100-continue`, or no such header.',
+    meaning: 'The Expect header has an unsupported value.',
+    remedy: 'Send `Expect: 100-continue`, or omit the header.',
   },
   validation_error: {
     meaning: 'The path, query or body does not match its schema.',
-    remedy: 'Correct each field that `detail` names in `loc`.',
+    remedy: 'Correct each field listed in `detail`. Its `loc` is the path to the field.',
   },
-  rate_limited: { meaning: 'There were too many requests.', remedy: RETRY },
+  rate_limited: { meaning: 'Too many requests were sent.', remedy: RETRY },
   headers_too_large: {
     meaning: 'The headers are too large.',
     remedy: 'Send fewer or shorter headers, such as cookies.',
   },
   checksum_mismatch: {
-    meaning: 'The bytes do not match their checksum, and none of them was kept.',
+    meaning: 'The bytes do not match their checksum, and were discarded.',
     remedy: 'Send the bytes again.',
   },
   internal_error: {
-    meaning: 'The service failed.',
-    remedy: 'Report it with `request_id`. A write with an Idempotency-Key can be sent again.',
+    meaning: 'The service failed unexpectedly.',
+    remedy: 'Report the failure with its `request_id`. A write with an Idempotency-Key can be sent again.',
   },
-  billing_unavailable: { meaning: 'The payment provider does not answer.', remedy: RETRY },
+  billing_unavailable: { meaning: 'The payment provider is not responding.', remedy: RETRY },
   plan_unpriced: {
     meaning: 'The payment provider has no price for this plan.',
-    remedy: 'Ask the operator, who gives the plan a price.',
+    remedy: 'Ask the operator to add a price for the plan.',
   },
   email_unavailable: {
-    meaning: 'The mail server does not answer, or none is configured.',
-    remedy: `${RETRY} If it stays, ask the operator.`,
+    meaning: 'The mail server is not responding, or none is configured.',
+    remedy: `${RETRY} If the error persists, ask the operator.`,
   },
-  storage_unavailable: { meaning: 'The store of files does not answer, or is full.', remedy: RETRY },
-  identity_unavailable: { meaning: 'The identity provider does not answer.', remedy: RETRY },
-  database_unavailable: { meaning: 'The database does not answer.', remedy: RETRY },
-  overloaded: { meaning: 'The service has more to do than it can.', remedy: RETRY },
+  storage_unavailable: { meaning: 'The file store is not responding, or is full.', remedy: RETRY },
+  identity_unavailable: { meaning: 'The identity provider is not responding.', remedy: RETRY },
+  database_unavailable: { meaning: 'The database is not responding.', remedy: RETRY },
+  overloaded: { meaning: 'The service is overloaded.', remedy: RETRY },
   time_limit_exceeded: {
     meaning: 'The request took longer than the service allows.',
-    remedy: 'Ask for less at once, or try again later.',
+    remedy: 'Request less at once, or try again later.',
   },
 };
 
@@ -231,9 +249,9 @@ export function errorsDocument(): string {
   );
   return `# Errors
 
-Every refusal has one body: \`error\` is a code for programs, \`message\` a sentence for developers, \`request_id\` what to quote in
-a report. A 422 has \`detail\` as well: a list of the fields that do not match. Programs decide by the status and the code.
-Codes are added, never removed or renamed; treat an unknown code as its status says.
+Every error response has the same body: \`error\` is a code for programs, \`message\` is a sentence for developers, and
+\`request_id\` identifies the request in a report. A 422 also has \`detail\`, a list of the fields that do not match.
+Programs should decide by status and code. Codes are added, never removed or renamed. Handle an unknown code by its status.
 
 \`npm run accept\` writes this table from \`src/platform/http/openapi/error-codes.ts\`. A running service shows it at \`${ERRORS_PATH}\`.
 

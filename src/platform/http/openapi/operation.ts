@@ -17,7 +17,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'A request that is sent again with the same key within 24 hours is answered as the first one was and does nothing.',
+    'A request that repeats a key within 24 hours gets the response of the first request, and has no further effect.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -61,22 +61,27 @@ function success(endpoint: Endpoint) {
   if (endpoint.reply === Bytes) {
     const content = { '*/*': { schema: Bytes, example: 'The bytes of the file.' } };
     return {
-      200: { description: 'The file. ETag is its hash; the type is found out from the bytes.', headers, content },
-      206: { description: 'The part of it that `Range` requests.', headers, content },
-      304: { description: 'The client has it already, according to If-None-Match.', headers },
+      200: { description: 'The file. ETag is its hash. The type is detected from the bytes.', headers, content },
+      206: { description: 'The part of the file that `Range` requests.', headers, content },
+      304: { description: 'The client already has the file, according to If-None-Match.', headers },
     };
   }
   if (endpoint.reply === Download) {
     const content = { 'application/zip': { schema: Download, example: 'The bytes of the archive.' } };
     return {
-      200: { description: 'The archive, made while it is sent. One that is incomplete has no end.', headers, content },
+      200: {
+        description:
+          'The archive, generated while it is sent. If generating it fails, the download ends early and the archive is incomplete.',
+        headers,
+        content,
+      },
     };
   }
   if (endpoint.reply === EventStream) {
     const content = { 'text/event-stream': { schema: EventStream, example: 'id: …\nevent: job\ndata: {…}\n\n' } };
     return {
-      200: { description: 'The current state, and each that follows.', headers, content },
-      204: { description: 'The client has received the last state, according to Last-Event-ID.', headers },
+      200: { description: 'The current state, followed by each new state.', headers, content },
+      204: { description: 'The client already has the last state, according to Last-Event-ID.', headers },
     };
   }
   const status = endpoint.status ?? 200;
@@ -106,7 +111,7 @@ function requestBody(endpoint: Endpoint) {
   }
   if (consumes) {
     const [type, ...others] = STREAM_TYPES[consumes];
-    const description = `The type may also be ${others.join(', ')}: the bytes decide what it is.`;
+    const description = `The type may also be ${others.join(', ')}. The actual type is detected from the bytes.`;
     const content = { [type]: { schema: file } };
     return { requestBody: { ...(others.length > 0 && { description }), required: true, content } };
   }

@@ -6,7 +6,7 @@ const request_id = 'req_01jd8w3v6xf3e8h2k9m4n5p6w1';
 /** Error responses by status, each with an example code. */
 const REASONS: Record<number, { description: string; message: string; code: ErrorCode }> = {
   400: {
-    description: 'An identifier, the query or the body cannot be accepted.',
+    description: 'An identifier, the query or the body is invalid.',
     code: 'invalid_request',
     message: 'The body is not valid JSON.',
   },
@@ -16,55 +16,59 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
     message: 'Send a valid access token or API key: Authorization: Bearer <token>.',
   },
   402: {
-    description: 'An invoice is to be paid first.',
+    description: 'An invoice must be paid first.',
     code: 'payment_required',
-    message: 'The workspace is read-only, because its invoice was not paid.',
+    message: 'The workspace is read-only because its invoice was not paid.',
   },
   403: {
-    description: 'The caller may not do that.',
+    description: 'The caller is not allowed to do this.',
     code: 'forbidden',
     message: 'This credential may not do that here.',
   },
-  404: { description: 'The path names nothing.', code: 'not_found', message: 'There is no such resource.' },
+  404: {
+    description: 'The resource does not exist, or the caller may not see it.',
+    code: 'not_found',
+    message: 'There is no such resource.',
+  },
   409: {
     description: 'The write conflicts with the current state.',
     code: 'conflict',
     message: 'This conflicts with the current state.',
   },
   412: {
-    description: 'The request uses another version of the protocol; Tus-Version names the supported one.',
+    description: 'The request uses an unsupported version of the protocol. Tus-Version names the supported version.',
     code: 'precondition_failed',
     message: 'Send Tus-Resumable: 1.0.0.',
   },
   413: {
     description: 'The body is too large.',
     code: 'payload_too_large',
-    message: 'The body is larger than this endpoint takes.',
+    message: 'The body is larger than this endpoint accepts.',
   },
   415: {
-    description: 'The body has another type than the endpoint takes.',
+    description: 'The endpoint does not accept the type of the body.',
     code: 'unsupported_media_type',
     message: 'Send the body as Content-Type: application/json.',
   },
   416: {
-    description: 'The range is not in the file; Content-Range says how large it is.',
+    description: 'The range is not in the file. Content-Range gives the size of the file.',
     code: 'range_not_satisfiable',
-    message: 'The file has 100 bytes, and the range begins behind them.',
+    message: 'The file has 100 bytes, and the range starts after its end.',
   },
   429: {
-    description: 'Too many requests; Retry-After says when to try again.',
+    description: 'Too many requests. Retry-After gives the seconds to wait.',
     code: 'rate_limited',
     message: 'Too many requests. Try again in 42 seconds.',
   },
   460: {
-    description: 'The bytes do not match the checksum; none of them was kept.',
+    description: 'The bytes do not match the checksum, and were discarded.',
     code: 'checksum_mismatch',
     message: 'The bytes do not have the checksum of Upload-Checksum. Send them again.',
   },
   503: {
-    description: 'A dependency of the service does not answer just now; Retry-After says when to try again.',
+    description: 'The service or a dependency is temporarily unavailable. Retry-After gives the seconds to wait.',
     code: 'database_unavailable',
-    message: 'The database does not answer just now. Try again in a moment.',
+    message: 'The database is not responding. Try again in a moment.',
   },
 };
 
@@ -72,9 +76,9 @@ const ErrorSchema = {
   type: 'object',
   required: ['error', 'message', 'request_id'],
   properties: {
-    error: { type: 'string', description: 'For programs: one of a list that only grows.' },
+    error: { type: 'string', description: 'The error code, for programs. New codes may be added.' },
     message: { type: 'string', description: 'For developers.' },
-    request_id: { type: 'string', description: 'Quote it when you report a failure; also in X-Request-Id.' },
+    request_id: { type: 'string', description: 'Identifies the request in a report. Also sent as X-Request-Id.' },
   },
 };
 
@@ -107,7 +111,7 @@ export const RATE_LIMIT_HEADERS = {
     example: '"general";q=600;w=60, "search";q=120;w=60',
   },
   RateLimit: {
-    description: 'How many requests are left in each (r), and the seconds until its window ends (t).',
+    description: 'The requests left under each limit (r), and the seconds until its window ends (t).',
     schema: { type: 'string' },
     example: '"general";r=599;t=42, "search";r=119;t=42',
   },
@@ -115,14 +119,14 @@ export const RATE_LIMIT_HEADERS = {
 /** Header of a list that has more pages. */
 export const LINK_HEADER = {
   Link: {
-    description: 'The address of the next page, where there may be one. Follow it as it is.',
+    description: 'The URL of the next page, if there may be one. Follow it unchanged.',
     schema: { type: 'string' },
     example: '</v1/wikis/wiki_01jd8w3v6xf3e8h2k9m4n5p6q9/pages?limit=50&after=WyJ3aWtpcy9wYWdlcyIsIngiXQ>; rel="next"',
   },
 };
 const RETRY_AFTER = {
   'Retry-After': {
-    description: 'How many seconds to wait before trying again.',
+    description: 'Seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },
     example: 42,
   },
@@ -134,7 +138,7 @@ export const STRIPE_EVENT = {
   example: { id: 'evt_1Pgc76B7WZ01zgkWwyRHS12y', object: 'event', type: 'invoice.paid' },
 };
 
-const StripeEventSchema = { type: 'object', description: 'An event as Stripe describes it.' };
+const StripeEventSchema = { type: 'object', description: 'An event in the format that Stripe documents.' };
 
 /** Returns the components that the operations in `paths` refer to. */
 export function sharedComponents(paths: object) {
