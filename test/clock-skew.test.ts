@@ -67,5 +67,5 @@ test('lists and the audit log follow the order of events, although the clocks of
 test('a process whose clock is off by more than 15 minutes does not start', async () => {
   const { service } = await startShifted(-20);
   assert.equal((await service.ended).code, 1);
-  assert.match(service.stderr(), /is 20 minutes behind the database's: set the clocks of both by NTP/);
+  assert.match(service.stderr(), /is 20 minutes behind the database's: synchronize both clocks by NTP/);
 });

@@ -20,5 +20,5 @@ export class BackupInProgress extends Error {}
 /** Takes the lock until the session ends. Throws BackupInProgress. */
 export async function lockForBackup(query: Query): Promise<void> {
   const [lock] = await query<{ taken: boolean }>(sql`select pg_try_advisory_lock(${LOCK_ID}::bigint) as taken`);
-  if (!lock?.taken) throw new BackupInProgress('another backup of this database is being made: wait for its end.');
+  if (!lock?.taken) throw new BackupInProgress('another backup of this database is running: wait until it ends.');
 }

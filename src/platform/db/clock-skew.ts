@@ -52,6 +52,6 @@ export async function followDatabaseClock(query: Query, onFailure: (reason: unkn
 function tooFar(skew: number): StartError {
   const minutes = Math.round(Math.abs(skew) / 60_000);
   return new StartError(
-    `The clock of this machine is ${minutes} minutes ${skew > 0 ? 'ahead of' : 'behind'} the database's: set the clocks of both by NTP.`,
+    `The clock of this machine is ${minutes} minutes ${skew > 0 ? 'ahead of' : 'behind'} the database's: synchronize both clocks by NTP.`,
   );
 }

@@ -33,14 +33,14 @@ export async function prepareDatabase(
     });
   if ((row?.version ?? 0) < MINIMUM_POSTGRES) {
     throw new StartError(
-      'DATABASE_URL names a PostgreSQL older than 15: upgrade it, or unset DATABASE_URL to use an own one.',
+      "DATABASE_URL names a PostgreSQL older than 15: upgrade it, or unset DATABASE_URL to run Ibid's own PostgreSQL.",
     );
   }
   await ensureServiceRole(db.query);
   return migrate(db, migrations, { onWait }).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== '42501') throw cause;
     throw new StartError(
-      `The user of DATABASE_URL may not make tables (${cause.message}): let it own the database, or grant it create on the schema.`,
+      `The user of DATABASE_URL may not create tables (${cause.message}): make it the owner of the database, or grant it create on the schema.`,
       { cause },
     );
   });
@@ -68,13 +68,13 @@ async function ensureServiceRole(query: Query): Promise<void> {
   } catch (cause) {
     if ((cause as { code?: string }).code !== '42501') throw cause;
     throw new StartError(
-      `The user of DATABASE_URL may not make roles: let an administrator of the database run "create role ${SERVICE_ROLE} nologin" and grant it to that user.`,
+      `The user of DATABASE_URL may not create roles: let an administrator of the database run "create role ${SERVICE_ROLE} nologin" and grant it to that user.`,
       { cause },
     );
   }
   if ((await look())?.is_strong) {
     throw new StartError(
-      `The role ${SERVICE_ROLE} has more rights than the service may work with: run "alter role ${SERVICE_ROLE} nosuperuser nobypassrls nocreaterole nocreatedb".`,
+      `The role ${SERVICE_ROLE} has too many rights for the service: run "alter role ${SERVICE_ROLE} nosuperuser nobypassrls nocreaterole nocreatedb".`,
     );
   }
 }
@@ -124,5 +124,5 @@ export function explainUnreachable(option: string, url: string, { code, message 
   if (code === '28P01' || code === '28000') {
     return `${server} refuses the user or the password (${message}): correct ${option}.`;
   }
-  return `${server} does not answer (${code ?? message}): start it, or correct ${option}; unset it to use an own PostgreSQL.`;
+  return `${server} does not answer (${code ?? message}): start it, or correct ${option}; unset it to run Ibid's own PostgreSQL.`;
 }

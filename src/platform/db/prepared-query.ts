@@ -145,7 +145,7 @@ class PreparedQuery {
 }
 
 function rowOf(shape: RowShape | undefined, fields: readonly (string | null)[]): Record<string, unknown> {
-  if (shape?.columns.length !== fields.length) throw new Error('a row has other columns than its statement had before');
+  if (shape?.columns.length !== fields.length) throw new Error('the columns of a prepared statement have changed');
   const row: Record<string, unknown> = { ...shape.empty };
   for (let i = 0; i < fields.length; i += 1) {
     const [text, column] = [fields[i], shape.columns[i]];

@@ -61,13 +61,13 @@ async function checkSession(client: pg.ClientBase): Promise<void> {
   const wrong = Object.entries(SETTINGS).filter(([, value], i) => settings[i] !== value);
   if (role !== SERVICE_ROLE) {
     throw new UnsafeSession(
-      `The database runs the service as "${role}", for whom row-level security does not hold, instead of "${SERVICE_ROLE}". If a pooler stands before it, let "${SERVICE_ROLE}" log in by itself (alter role ${SERVICE_ROLE} login password '…') and give that address as SERVICE_DATABASE_URL.`,
+      `The database runs the service as "${role}", to which row-level security does not apply, instead of "${SERVICE_ROLE}". If the database is behind a pooler, let "${SERVICE_ROLE}" log in by itself (alter role ${SERVICE_ROLE} login password '…') and set SERVICE_DATABASE_URL to that address.`,
     );
   }
   if (wrong.length > 0) {
     const statements = wrong.map(([name, value]) => `alter role ${SERVICE_ROLE} set ${name} = '${value}'`);
     throw new UnsafeSession(
-      `The session settings of the service are not what they have to be: let an administrator of the database run "${statements.join('; ')}".`,
+      `The session settings of the service are wrong: let an administrator of the database run "${statements.join('; ')}".`,
     );
   }
   // A pooler assigns its own process ids to clients. If it also passes on the clients' statement names unchanged, it
@@ -77,7 +77,7 @@ async function checkSession(client: pg.ClientBase): Promise<void> {
 
 function sharesStatements(): UnsafeSession {
   return new UnsafeSession(
-    'The pooler before the database does not keep the prepared statements of its clients apart: use PgBouncer 1.21 or later with max_prepared_statements = 200, or let the service connect to PostgreSQL itself.',
+    'The pooler in front of the database does not keep the prepared statements of its clients apart: use PgBouncer 1.21 or later with max_prepared_statements = 200, or connect the service to PostgreSQL directly.',
   );
 }
 

@@ -10,8 +10,8 @@ export async function checkClock({ db }: DatabaseSubject): Promise<Finding[]> {
   const far = duration(Math.abs(skew) / 1_000);
   const seen = `the clock of this machine is ${far} ${skew > 0 ? 'ahead of' : 'behind'} the database's`;
   if (Math.abs(skew) > SKEW_MAX_MS)
-    return [problem(seen, 'the service refuses to start: set the clocks of both by NTP')];
-  if (Math.abs(skew) > SKEW_NOTED_MS) return [warning(seen, 'set the clocks of both by NTP')];
+    return [problem(seen, 'the service refuses to start: synchronize both clocks by NTP')];
+  if (Math.abs(skew) > SKEW_NOTED_MS) return [warning(seen, 'synchronize both clocks by NTP')];
   return [ok('the clocks of this machine and of the database agree')];
 }
 

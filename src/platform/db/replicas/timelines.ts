@@ -8,7 +8,7 @@ export class FormerPrimary extends Error {
 
   constructor() {
     super(
-      'The database server was the primary before a fail-over: it is on an earlier timeline than one that this process has already used, and lacks what was acknowledged since. Let the cluster have one primary, the latest. If what was acknowledged since the fail-over is lost for good, restart the service.',
+      'The database server was the primary before a fail-over: its timeline is older than one that this process has used, so it lacks writes acknowledged since then. Make sure that the cluster has one primary, the latest. Restart the service only if those writes are lost for good.',
     );
   }
 }

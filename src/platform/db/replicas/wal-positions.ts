@@ -45,7 +45,7 @@ export function openWalPositions(options: ServiceDbOptions): WalPositions {
 
   async function ask(): Promise<WalPosition> {
     const [row] = await send(POSITION);
-    if (!row) throw new Error('the primary did not say how far it has written');
+    if (!row) throw new Error('the primary did not report its WAL position');
     const marker = markers.get(String(row.timeline));
     if (marker !== undefined) return { lsn: String(row.lsn), marker };
     markers.set(String(row.timeline), await markerOf(String(row.timeline)));
