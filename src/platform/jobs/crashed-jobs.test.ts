@@ -35,7 +35,7 @@ test('a job whose process ended twice, or whose end could not be recorded, is re
 test('a job whose process ended three times fails, is not scheduled again, and runs when the operator retries it', async () => {
   await lose(2, 'a worker that is gone');
   const [job] = await until('it is set aside', jobs, ([seen]) => seen?.status === 'failed');
-  assert.deepEqual([job?.crashes, job?.error], [3, 'each process that ran it ended']);
+  assert.deepEqual([job?.crashes, job?.error], [3, 'every process that ran it ended']);
   await schedule();
   await enqueueDue(db.query, pruneOldRateLimitCounts);
   assert.equal((await jobs()).length, 1);

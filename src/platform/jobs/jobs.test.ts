@@ -308,7 +308,7 @@ longTest('a job that always ends its worker fails with the reason after a limite
   }
   const job = await jobOf();
   assert.deepEqual([job.status, job.attempt], ['failed', 3], JSON.stringify(job));
-  assert.match(job.error, /^worker_lost: given up after \d attempts: the processes that worked on it ended, or /);
+  assert.match(job.error, /^worker_lost: gave up after \d attempts: every worker process ended or stalled$/);
   const { body: ended } = await owner.get(`/v1/wikis/${wiki_id}/uploads/${upload.upload_id}`);
   assert.deepEqual([ended.status, ended.error], ['failed', job.error]);
   assert.deepEqual((await owner.get(`/v1/wikis/${wiki_id}/sources`)).body, []);
@@ -338,6 +338,6 @@ longTest(
     const rowOf = async () =>
       (await alone.db.query(sql`select status, error from background_jobs where key = 'lost'`))[0];
     const row = await until('the job is not tried again', rowOf, (seen) => seen?.status === 'failed');
-    assert.deepEqual(row, { status: 'failed', error: 'each process that ran it ended' });
+    assert.deepEqual(row, { status: 'failed', error: 'every process that ran it ended' });
   },
 );

@@ -36,9 +36,9 @@ export async function runBackgroundJob(
   if (job.failures > attempts || job.crashes >= CRASHES_MAX) {
     log.error(
       { ...about, failures: job.failures, crashes: job.crashes },
-      'a background job failed: each worker that ran it was lost',
+      'a background job failed: every worker that ran it was lost',
     );
-    return fail(new Error('each process that ran it ended'));
+    return fail(new Error('every process that ran it ended'));
   }
   const timeout = AbortSignal.timeout(definition.timeoutSeconds * 1_000);
   try {
@@ -54,7 +54,7 @@ export async function runBackgroundJob(
     return 'succeeded';
   } catch (err) {
     if (isUnavailable(err)) {
-      log.warn({ err, ...about }, 'the database or the file store is unavailable; the background job is tried again');
+      log.warn({ err, ...about }, 'the database or the file store is unavailable; the background job will be retried');
       const later = { pauseSeconds: UNAVAILABLE_SECONDS, error: messageOf(err), countsAsFailure: false };
       await releaseBackgroundJob(query, job, later);
       return 'interrupted';

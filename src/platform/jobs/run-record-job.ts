@@ -18,8 +18,8 @@ export async function runRecordJob(
   const { db, job, log, stopping, lost } = run;
   // After this many attempts without a result, the job itself must be the reason.
   if (job.failures > definition.attempts) {
-    log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: no attempt of it came to an end');
-    const text = `worker_lost: given up after ${definition.attempts} attempts: the processes that worked on it ended, or had no time to go on`;
+    log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: none of its attempts finished');
+    const text = `worker_lost: gave up after ${definition.attempts} attempts: every worker process ended or stalled`;
     await db.transaction((query) => definition.onFailure(query, job, text));
     return 'failed';
   }
@@ -37,7 +37,7 @@ export async function runRecordJob(
     if (err instanceof LeaseLost) {
       log.warn(
         { job_id: job.job_id },
-        'the job was cancelled, or given to another attempt because this worker had not renewed its lease in time',
+        'the job was cancelled, or given to another attempt because this worker did not renew its lease in time',
       );
       return 'interrupted';
     }
@@ -48,18 +48,18 @@ export async function runRecordJob(
       return 'failed';
     }
     if (isUnavailable(err)) {
-      log.warn({ err, job_id: job.job_id }, 'the database or the file store is unavailable; the job is tried again');
+      log.warn({ err, job_id: job.job_id }, 'the database or the file store is unavailable; the job will be retried');
       await releaseJob(db, job, undefined, UNAVAILABLE_SECONDS);
       return 'interrupted';
     }
     if (job.failures < definition.attempts) {
       log.error({ err, job_id: job.job_id, failures: job.failures }, 'an attempt of a job failed');
-      await releaseJob(db, job, 'internal_error: the work was interrupted; it is tried again');
+      await releaseJob(db, job, 'internal_error: the work was interrupted and will be retried');
       return 'retried';
     }
     log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
     await db.transaction((query) =>
-      definition.onFailure(query, job, 'internal_error: given up after repeated failures'),
+      definition.onFailure(query, job, 'internal_error: gave up after repeated failures'),
     );
     return 'failed';
   }
@@ -70,7 +70,7 @@ async function analyzeGrownTables(db: ContextDb, log: Logger): Promise<void> {
   try {
     await db.query(sql`select analyze_grown_tables()`);
   } catch (err) {
-    log.warn({ err }, 'tables that have grown could not be analyzed; autovacuum does it');
+    log.warn({ err }, 'failed to analyze tables that have grown; autovacuum will analyze them');
   }
 }
 

@@ -29,7 +29,7 @@ export function startSchedule(options: {
     try {
       if ((await enqueueDue(query, job)) > 0) onEnqueued();
     } catch (err) {
-      log.warn({ err, job: job.name }, 'a scheduled job could not be enqueued; it is tried again when it is due next');
+      log.warn({ err, job: job.name }, 'failed to enqueue a scheduled job; its next run tries again');
     }
   }
 

@@ -99,7 +99,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   const unrecorded = new Set<Attempt>();
   const slots = openSlots(options.slots, {
     onFree,
-    onError: (err) => log.warn({ err }, 'a job could not be put back; the next heartbeat does it'),
+    onError: (err) => log.warn({ err }, 'failed to put a job back; the next heartbeat tries again'),
   });
   const heartbeat = startHeartbeat({
     query,
@@ -177,7 +177,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
         if (options.process) return await claimBeside(options.process);
         return (await claimBackground()) || (await claimRecord(false)) || (await claimRecord(true));
       } catch (err) {
-        log.warn({ err }, 'the worker could not claim a job; it tries again');
+        log.warn({ err }, 'the worker failed to claim a job; it tries again');
         return false;
       }
     },

@@ -176,5 +176,6 @@ async function send(
     if (!stdin.write(chunk)) await Promise.race([drained(stdin), ended]);
   }
   // Without the missing bytes the process would block, or read the next frame as the rest of this one.
-  if (missing !== 0) throw Object.assign(new Error(`${missing} bytes of a stored file are gone`), { code: 'ENOENT' });
+  if (missing !== 0)
+    throw Object.assign(new Error(`${missing} bytes of a stored file are missing`), { code: 'ENOENT' });
 }

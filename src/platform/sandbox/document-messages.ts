@@ -102,10 +102,10 @@ const isReadResponse = Compile(ReadResponse);
 const isUnpackResponse = Compile(UnpackResponse);
 
 const FAILURE_MESSAGES: Record<ProcessFailure, string> = {
-  crashed: 'the file cannot be read: reading it failed; save it again, or upload its text',
+  crashed: 'the file could not be read; save it again, or upload its text',
   too_slow: 'the file takes too long to read; split it, and upload its parts',
   out_of_memory: 'the file takes too much memory to read; split it, and upload its parts',
-  too_long: 'what the file holds is too much for a page; split it, and upload its parts',
+  too_long: 'the file is too large for a page; split it, and upload its parts',
 };
 
 /** Validates a response to `read`. If `isSound` is false, the process must be replaced. */

@@ -274,7 +274,7 @@ longTest('a document that exceeds a limit of time, memory or output fails alone'
   const limits: [options: object, reason: RegExp, bytes: Buffer][] = [
     [{ cpuTimeLimitMs: 30 }, /too long to read/, slow],
     [{ memoryMb: 64 }, /too much memory/, docxOf(wordParagraph('many words').repeat(300_000))],
-    [{ maxOutputBytes: 1_000 }, /too much for a page/, docxOf(wordParagraph('many words '.repeat(1_000)))],
+    [{ maxOutputBytes: 1_000 }, /too large for a page/, docxOf(wordParagraph('many words '.repeat(1_000)))],
   ];
   for (const [options, reason, bytes] of limits) {
     const bounded = openDocumentReader({ processes: 1, ...options });

@@ -34,7 +34,7 @@ export async function* framesOf(stream: Readable, max: number): AsyncGenerator<F
       const [first = Buffer.alloc(0)] = chunks;
       const headerLength = first.readUInt32LE(0);
       const length = 8 + headerLength + first.readUInt32LE(4);
-      if (length > max) throw new Error('a frame is longer than it may be');
+      if (length > max) throw new Error('a frame exceeds the maximum length');
       if (held < length) break;
       const all = Buffer.concat(chunks);
       yield {

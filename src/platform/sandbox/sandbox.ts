@@ -240,7 +240,7 @@ const NO_TITLES: readonly KnownTitle[] = [];
 const UNREADABLE: CompileOutput = {
   ok: false,
   code: 'unreadable',
-  message: 'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
+  message: 'the file cannot be read within the limits of time and memory; simplify it or split it, and upload it again',
 };
 
 function outputOf(result: Result): CompileOutput | SplitOutput {

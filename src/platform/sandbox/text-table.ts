@@ -37,10 +37,11 @@ export function textReader(sizes: readonly number[], body: Buffer): (number: num
     starts.push(at);
     at += size;
   }
-  if (at !== body.length) throw new Error('a message does not have the texts that it states');
+  if (at !== body.length) throw new Error('a message lacks texts that it declares');
   return (number) => {
     const [start, size] = [starts[number], sizes[number]];
-    if (start === undefined || size === undefined) throw new Error('a message refers to a text that it does not have');
+    if (start === undefined || size === undefined)
+      throw new Error('a message refers to a text that it does not contain');
     texts[number] ??= body.toString('utf8', start, start + size);
     return texts[number];
   };
