@@ -97,7 +97,7 @@ test('config --check names every problem at once with file and line, shows no se
     /^BACKUP_URL takes an address such as/m,
     /^BACKUP_KEY_FILE names \S+, which cannot be read \(ENOENT\)/m,
     /^PLANS_FILE|plans/m,
-    /^OIDC_ISSUER is not an address that tokens can be trusted from/m,
+    /^OIDC_ISSUER is not a trustworthy address/m,
   ]) {
     assert.match(text, expected);
   }

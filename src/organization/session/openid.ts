@@ -23,7 +23,7 @@ export async function askIssuer<T>(asked: Promise<T>): Promise<T> {
     return await asked;
   } catch (cause) {
     if (!(cause instanceof IdentityUnavailable)) throw cause;
-    throw new ApiError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', {
+    throw new ApiError('identity_unavailable', 'The identity provider is not responding. Try again in a moment.', {
       cause,
     });
   }

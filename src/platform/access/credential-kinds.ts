@@ -193,7 +193,7 @@ async function verifyIdentity(identities: IdentityProvider | undefined, token: s
     return await identities.verify(token);
   } catch (cause) {
     if (!(cause instanceof IdentityUnavailable)) throw cause;
-    throw new ApiError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', {
+    throw new ApiError('identity_unavailable', 'The identity provider is not responding. Try again in a moment.', {
       cause,
     });
   }

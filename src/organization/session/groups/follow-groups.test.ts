@@ -150,7 +150,7 @@ test('a missing or malformed claim changes nothing, signs the user in, and is lo
     log = '';
     await signIn('fay', groups);
     assert.deepEqual(await membershipsOf('fay'), before);
-    assert.match(log, /the issuer names no groups of a user who signs in, so their roles stay as they are/);
+    assert.match(log, /the issuer names no groups for a user who signs in, so their roles stay unchanged/);
   }
   await signIn('gus', [
     null,

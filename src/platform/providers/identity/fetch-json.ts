@@ -20,7 +20,7 @@ export async function fetchJson(fetcher: typeof fetch, address: URL, signal: Abo
       throw new Error(`${url} answered ${response.status}`);
     }
     const next = URL.parse(location, url.href);
-    if (next?.origin !== url.origin) throw new Error(`${url} redirects to another host, which is not followed`);
+    if (next?.origin !== url.origin) throw new Error(`${url} redirects to another host, which is not allowed`);
     url = next;
   }
   throw new Error(`${address} redirects more than ${REDIRECTS_MAX} times`);
@@ -36,7 +36,7 @@ export async function readAtMost(response: Response, address: string): Promise<B
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > SIZE_LIMIT) throw new Error(`${address} answered more than ${SIZE_LIMIT} bytes`);
+    if (size > SIZE_LIMIT) throw new Error(`${address} sent more than ${SIZE_LIMIT} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

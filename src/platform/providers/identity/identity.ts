@@ -142,7 +142,7 @@ export function checkIssuer(issuer: string): void {
   const url = URL.parse(issuer);
   if (url && isTrustworthy(url) && !url.username && !url.password && !/[?#]/.test(issuer)) return;
   throw new Error(
-    'OIDC_ISSUER is not an address that tokens can be trusted from: set it to the issuer exactly as its tokens name it, ' +
+    'OIDC_ISSUER is not a trustworthy address: set it to the issuer exactly as its tokens name it, ' +
       'beginning with https (http is accepted for localhost only), without user, query or fragment.',
   );
 }

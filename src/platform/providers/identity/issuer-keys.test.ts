@@ -184,7 +184,7 @@ test('an issuer with untrustworthy responses yields no keys', async () => {
     ['redirects for ever', { [KEYS]: redirect('/keys') }, /more than 3 times/],
     ['404', { [DISCOVERY]: () => new Response(null, { status: 404 }) }, /answered 404/],
     ['too big', { [KEYS]: () => new Response(big) }, /more than 1048576 bytes/],
-    ['no key set', { [KEYS]: json({ keys: 'none' }) }, /no JSON Web Key Set/],
+    ['no key set', { [KEYS]: json({ keys: 'none' }) }, /did not return a JSON Web Key Set/],
   ];
   for (const [name, answers, reason] of wrong) {
     const { state, provider } = world(answers);

@@ -105,7 +105,8 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     fingerprint = fetched.fingerprint;
     options.onChange(keys);
     log('the OpenID Connect issuer has new keys', { issuer, keys: keys.length, ignored: fetched.ignored });
-    if (keys.length === 0) log('the issuer publishes no key for ES256, EdDSA or RS256: its tokens are all refused', {});
+    if (keys.length === 0)
+      log('the issuer publishes no key for ES256, EdDSA or RS256, so all its tokens are refused', {});
   }
 
   return {
@@ -146,7 +147,7 @@ async function fetchKeys({ issuer, fetch }: IssuerKeysOptions): Promise<FetchedK
   if (!isRecord(document) || document.issuer !== issuer) {
     const named = isRecord(document) ? JSON.stringify(document.issuer) : 'nothing';
     throw new Error(
-      `${discovery} names ${named} as issuer: set OIDC_ISSUER to exactly that, if it is the one you mean`,
+      `${discovery} names ${named} as issuer: if that is the intended issuer, set OIDC_ISSUER to exactly that`,
     );
   }
   const address = typeof document.jwks_uri === 'string' ? URL.parse(document.jwks_uri) : null;
@@ -158,7 +159,8 @@ async function fetchKeys({ issuer, fetch }: IssuerKeysOptions): Promise<FetchedK
 }
 
 async function importKeys(document: unknown): Promise<FetchedKeys> {
-  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('the jwks_uri answers no JSON Web Key Set');
+  if (!isRecord(document) || !Array.isArray(document.keys))
+    throw new Error('the jwks_uri did not return a JSON Web Key Set');
   const imported = await Promise.all(document.keys.map(importKey));
   const usable = imported.filter((entry) => entry !== null);
   const fingerprint = usable

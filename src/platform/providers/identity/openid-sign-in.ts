@@ -121,12 +121,12 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     if (groups_claim !== undefined && groups === undefined) {
       const is_elsewhere = '_claim_names' in claims;
       const missing = { issuer, subject: read.identity.subject, claim: groups_claim, is_elsewhere };
-      log('the issuer names no groups of a user who signs in, so their roles stay as they are', missing);
+      log('the issuer names no groups for a user who signs in, so their roles stay unchanged', missing);
     }
     const id_token = signed_out_uri === undefined ? '' : (tokens.id_token ?? '');
     if (id_token.length <= ID_TOKEN_LENGTH_MAX) return { ...read, groups, id_token: id_token || undefined };
     const facts = { issuer, subject: read.identity.subject, length: id_token.length };
-    log('the ID token of a user is too long to sign out at the issuer with it', facts);
+    log('the ID token of a user is too long to be used for signing out at the issuer', facts);
     return { ...read, groups, id_token: undefined };
   }
 
@@ -160,7 +160,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
       try {
         return endSessionAddress(await configuration(), id_token, signed_out_uri);
       } catch (cause) {
-        log('the issuer does not answer, so its session stays open', { issuer, error: String(cause) });
+        log('the issuer is not responding, so its session stays open', { issuer, error: String(cause) });
         return undefined;
       }
     },

@@ -24,7 +24,7 @@ export interface Mail {
 export function openLogMail(log: Logger): Mail {
   return {
     send: async ({ to, subject, text }) =>
-      log.info({ to, subject, text }, 'no SMTP_URL is set: pass this message on yourself'),
+      log.info({ to, subject, text }, 'SMTP_URL is not set: deliver this message yourself'),
     check: async () => {},
   };
 }

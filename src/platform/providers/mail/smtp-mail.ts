@@ -24,7 +24,7 @@ export function smtpOptions(url: string, name: string | undefined) {
 }
 
 const NEEDS_TLS =
-  'the mail server offers no TLS, and a password is sent to it by TLS alone: use smtps:// in SMTP_URL, or add ?requireTLS=false to it';
+  'the mail server offers no TLS, and passwords are sent only over TLS: use smtps:// in SMTP_URL, or add ?requireTLS=false to it';
 
 /** Returns whether the server refused to start TLS, as opposed to a failed TLS handshake. */
 function isWithoutTls(cause: unknown): boolean {
@@ -64,7 +64,7 @@ export function openSmtpMail(url: string, from: string, name?: string): Mail {
     try {
       await transport.verify();
     } catch (cause) {
-      throw new MailUnavailable(isWithoutTls(cause) ? NEEDS_TLS : 'the mail server does not answer', { cause });
+      throw new MailUnavailable(isWithoutTls(cause) ? NEEDS_TLS : 'the mail server is not responding', { cause });
     } finally {
       checking = undefined;
     }

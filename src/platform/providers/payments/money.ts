@@ -30,7 +30,7 @@ export function minorDigits(currency: string): number {
  * the amount. Throws a RangeError if `minor` is not a safe integer.
  */
 export function toMajorUnits(minor: number, currency: string): number {
-  if (!Number.isSafeInteger(minor)) throw new RangeError(`${minor} is no amount in minor units.`);
+  if (!Number.isSafeInteger(minor)) throw new RangeError(`${minor} is not an amount in minor units.`);
   return minor / 10 ** minorDigits(currency);
 }
 

@@ -82,7 +82,7 @@ export function kindOfChange({ plan, current, current_plan }: PreviewInput): Bil
   if (plan.checkout === 'contact_sales') return 'contact_sales';
   if (current && !current_plan) {
     throw new PlanUnpriced(
-      `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until no workspace is on it.`,
+      `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until no workspace uses it.`,
     );
   }
   // A contract has its own price, and a checkout would be paid in addition to it.

@@ -43,7 +43,7 @@ function subscriptionOf(
   openInvoices: StripeLibrary.Invoice[],
 ): ProviderSubscription {
   const item = it.items.data[0];
-  if (!item) throw new BillingUnavailable(`the subscription ${it.id} of Stripe has no item`);
+  if (!item) throw new BillingUnavailable(`the Stripe subscription ${it.id} has no item`);
   // Unpaid invoices of ended subscriptions do not count as debt of this one; otherwise its grace period would be over
   // at once.
   const unpaid = openInvoices.filter(

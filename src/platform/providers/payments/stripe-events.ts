@@ -20,11 +20,11 @@ export function eventReader(
 ): PaymentProvider['readEvent'] {
   return async (body, signature) => {
     const event: unknown = await verified(webhooks, secrets, body, signature);
-    if (!isEvent(event)) throw new UnreadableEvent('The body is no event of Stripe that has its object.');
+    if (!isEvent(event)) throw new UnreadableEvent('The body is not a Stripe event with its object.');
     const isForeign = event.livemode !== isLive || event.account !== undefined;
     if (isForeign) {
       throw new ForeignEvent(
-        'The event is of another account, or of the other mode (test or live) than the secret key.',
+        'The event belongs to another account, or to the other mode (test or live) than the secret key.',
       );
     }
     const { id, customer } = event.data.object as { id?: unknown; customer?: unknown };
@@ -56,16 +56,17 @@ async function verified(webhooks: Webhooks['webhooks'], secrets: readonly string
   // The library treats a time that is not a number as the current time.
   const times = signature.split(',').filter((item) => item.trim().startsWith('t='));
   const signedAt = Number(/^t=(\d{1,12})$/.exec(times[0] ?? '')?.[1]);
-  if (times.length !== 1 || Number.isNaN(signedAt)) throw new BadSignature('The signature names no time.');
-  if (signedAt > Date.now() / 1000 + TOLERANCE_SECONDS) throw new BadSignature('The signature is of the future.');
+  if (times.length !== 1 || Number.isNaN(signedAt)) throw new BadSignature('The signature has no valid time.');
+  if (signedAt > Date.now() / 1000 + TOLERANCE_SECONDS)
+    throw new BadSignature('The time of the signature is in the future.');
   for (const secret of secrets) {
     try {
       return await webhooks.constructEventAsync(body, signature, secret, TOLERANCE_SECONDS);
     } catch (error) {
       const { type } = error as { type?: string };
       if (type !== 'StripeSignatureVerificationError')
-        throw new UnreadableEvent('The body is no JSON of an event.', { cause: error });
+        throw new UnreadableEvent('The body is not the JSON of an event.', { cause: error });
     }
   }
-  throw new BadSignature('No secret has signed this body at this time.');
+  throw new BadSignature('No configured secret matches the signature, or the signature is too old.');
 }

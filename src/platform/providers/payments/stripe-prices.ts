@@ -21,7 +21,7 @@ export function openStripePrices(stripe: StripeLibrary): StripePrices {
       const { currency, unit_amount, recurring } = price;
       if (currency !== plan.currency || unit_amount !== plan.unit_amount || recurring?.interval !== plan.interval) {
         throw new PlanUnpriced(
-          `The price "${plan.plan_id}" of Stripe is ${unit_amount} ${currency} a ${recurring?.interval}, and that of the catalogue ${plan.unit_amount} ${plan.currency} a ${plan.interval}: make them equal.`,
+          `The Stripe price "${plan.plan_id}" is ${unit_amount} ${currency} per ${recurring?.interval}, but the catalogue says ${plan.unit_amount} ${plan.currency} per ${plan.interval}: make them equal.`,
         );
       }
       return price.id;

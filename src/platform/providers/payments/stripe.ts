@@ -107,7 +107,7 @@ async function startCheckout(
       billing_address_collection: 'required' as const,
     }),
   });
-  if (!url) throw new BillingUnavailable('Stripe made a checkout without an address');
+  if (!url) throw new BillingUnavailable('Stripe created a checkout without a URL');
   return url;
 }
 
@@ -123,7 +123,7 @@ async function change(
     stripe.subscriptions.list({ customer: subscription.customer_id, status: 'all', limit: 100 }),
   ]);
   const item = present.data.find(({ id }) => id === subscription.subscription_id)?.items.data[0];
-  if (!item) throw new BillingUnavailable(`Stripe has no item of the subscription ${subscription.subscription_id}`);
+  if (!item) throw new BillingUnavailable(`Stripe has no item for the subscription ${subscription.subscription_id}`);
   await stripe.subscriptions.update(
     subscription.subscription_id,
     { items: [{ id: item.id, price, quantity }], proration_date: prorationDate(at, item), ...behavior },

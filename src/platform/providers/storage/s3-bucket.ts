@@ -174,7 +174,7 @@ async function* list(
 function listGoesOn(): (place: string | undefined) => void {
   const seen = new Set<string>();
   return (place) => {
-    if (!place || seen.has(place)) throw new Error('the bucket answers a list that does not go on');
+    if (!place || seen.has(place)) throw new Error('the bucket returned a truncated list that cannot be continued');
     seen.add(place);
   };
 }
@@ -223,7 +223,7 @@ function isMissing(error: unknown): boolean {
 /** Translates a missing object to ENOENT, like a file system, and all other errors to StorageUnavailable. */
 function translate(error: unknown): Error {
   if (isMissing(error)) return Object.assign(new Error('no such object', { cause: error }), { code: 'ENOENT' });
-  return new StorageUnavailable('the bucket did not do what it was asked', { cause: error });
+  return new StorageUnavailable('the request to the bucket failed', { cause: error });
 }
 
 async function translated<Answer>(work: Promise<Answer>): Promise<Answer> {
