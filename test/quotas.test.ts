@@ -37,23 +37,26 @@ test('a write that would exceed a limit is refused with a sentence that names th
   assert.equal((await newPage(owner, 'First')).status, 201);
   assertRefused(
     await newPage(owner, 'Second'),
-    /^The workspace may have 1 pages, and this would make 2\. Delete pages;/,
+    /^The workspace is limited to 1 pages, and this would bring it to 2\. Delete pages;/,
   );
   const workspace = `/v1/workspaces/${workspace_id}`;
-  assertRefused(await owner.post(`${workspace}/wikis`, { title: 'Second' }), /may have 1 wikis.* Delete one/);
+  assertRefused(await owner.post(`${workspace}/wikis`, { title: 'Second' }), /limited to 1 wikis.* Delete one/);
   const invite = (email: string) => owner.post(`${workspace}/members/invite`, { email, role: 'member' });
   const { body: invitation } = await invite('one@example.com');
-  assertRefused(await invite('two@example.com'), /may have 1 pending invitations.* Revoke/);
+  assertRefused(await invite('two@example.com'), /limited to 1 pending invitations.* Revoke/);
   const key = () => owner.post(`${workspace}/api-keys`, { name: 'key' });
   assert.equal((await key()).status, 201);
-  assertRefused(await key(), /may have 1 API keys.* Revoke/);
-  assertRefused(await owner.post(`/v1/wikis/${wiki_id}/exports`), /may have 0 unfinished jobs.* Wait/);
+  assertRefused(await key(), /limited to 1 API keys.* Revoke/);
+  assertRefused(await owner.post(`/v1/wikis/${wiki_id}/exports`), /limited to 0 unfinished jobs.* Wait/);
   const files = ['a.md', 'b.md', 'c.md'].map((filename) => ({ filename, byte_size: 1 }));
-  assertRefused(await owner.post(`/v1/wikis/${wiki_id}/uploads`, { files }), /may have 2 files of unfinished uploads/);
+  assertRefused(
+    await owner.post(`/v1/wikis/${wiki_id}/uploads`, { files }),
+    /limited to 2 files of unfinished uploads/,
+  );
   const { body: page } = await owner.get(`/v1/wikis/${wiki_id}/pages`);
   const edit = { markdown: 'x'.repeat(10_000), base_revision: 1 };
   const refused = await owner.patch(`/v1/wikis/${wiki_id}/pages/${page[0].page_id}`, edit);
-  assertRefused(refused, /may have 9\.8 KiB stored, and this would make 19\.\d KiB.*ask the operator/);
+  assertRefused(refused, /limited to 9\.8 KiB stored, and this would bring it to 19\.\d KiB.*ask the operator/);
 
   await owner.post(`${workspace}/invitations/${invitation.invitation_id}/revoke`);
   assert.equal((await invite('two@example.com')).status, 200, 'what is revoked makes room');
@@ -73,7 +76,7 @@ test('a workspace above a limit keeps its data, and may read, shrink and write a
   assert.equal((await owner.patch(path, { markdown: 'other', base_revision: 1 })).status, 200);
   assert.equal((await owner.send('DELETE', path)).status, 204);
   assert.equal((await owner.post(`${path}/restore`)).status, 200, 'a page in the trash counts already');
-  assertRefused(await newPage(owner, 'D'), /may have 1 pages, and this would make 4/);
+  assertRefused(await newPage(owner, 'D'), /limited to 1 pages, and this would bring it to 4/);
   await limit(db, owner.workspace_id, { pages: 'plan' });
   assert.equal((await newPage(owner, 'D')).status, 201);
 });
@@ -181,14 +184,14 @@ test('a job that reaches a limit ends with that reason, and keeps its work so fa
   const files = Object.fromEntries(Array.from({ length: 180 }, (_, i) => [`${i}.md`, `# Page ${i}\n`]));
   const { body: upload } = await world.upload(owner, wiki_id, files);
   assert.equal(upload.status, 'completed');
-  assert.match(upload.summary, /100 new pages, 80 files failed.*The workspace may have 150 pages/);
+  assert.match(upload.summary, /100 new pages, 80 files failed.*The workspace is limited to 150 pages/);
   const [job] = (await owner.get(`/v1/wikis/${wiki_id}/jobs`)).body;
   assert.deepEqual([job.status, job.attempt], ['completed', 1], 'it is not tried again');
   const { body: failed } = await owner.get(
     `/v1/wikis/${wiki_id}/uploads/${upload.upload_id}/files?status=failed&limit=500`,
   );
   assert.equal(failed.length, 80);
-  assert.match(failed[0].error, /^quota_exceeded: The workspace may have 150 pages/);
+  assert.match(failed[0].error, /^quota_exceeded: The workspace is limited to 150 pages/);
   const { kept, actual } = await counted(db, workspace_id);
   assert.deepEqual(kept, actual);
   assert.deepEqual(
@@ -207,7 +210,7 @@ test('an import or an export that reaches a limit leaves no data', async () => {
   await limit(db, workspace_id, { pages: before.pages + 2 });
   const job = await imported(owner, to, archive);
   assert.deepEqual([job.status, job.attempt], ['failed', 1]);
-  assert.match(job.error, /^quota_exceeded: The workspace may have \d+ pages/);
+  assert.match(job.error, /^quota_exceeded: The workspace is limited to \d+ pages/);
   assert.deepEqual((await owner.get(`/v1/wikis/${to}/pages`)).body, []);
   assert.equal((await usageBy(owner, workspace_id)).pages, before.pages);
 
@@ -236,7 +239,7 @@ test('a workspace at its limit affects no other workspace', async () => {
   const [full, free] = [await world.owner(), await world.owner()];
   await limit(db, full.workspace_id, { pages: 0, bytes: 0 });
   const [refused, made] = await Promise.all([newPage(full, 'Page'), newPage(free, 'Page')]);
-  assertRefused(refused, /The workspace may have/);
+  assertRefused(refused, /The workspace is limited to/);
   assert.equal(made.status, 201);
   const { body } = await sendFiles(free, `/v1/wikis/${free.wiki_id}/uploads`, { 'a.md': '# A' });
   await waitForUpload(free, free.wiki_id, body.upload_id);

@@ -187,7 +187,7 @@ test('a welcome link that is none of this service says where the link is', async
 });
 
 test('an invitation link that opens nothing says whom to ask', async () => {
-  const sentence = 'This invitation link does not work any more';
+  const sentence = 'This invitation link is no longer valid';
   for (const token of ['x', 'x'.repeat(43)]) {
     const answer = await open(`/invitations/accept?token=${token}`);
     assertTold(answer, 404, sentence, 'invitation_unknown');
@@ -253,7 +253,7 @@ test('clocks that differ are told and logged by how much', async () => {
   ] as const) {
     const { answer } = await comeBack(as({ sub: 'ann' }), (nonce) => ({ nonce, email: 'ann@example.com', ...claims }));
     const told = new RegExp(
-      `The clocks differ: your organization's is \\d+ seconds ${words} the clock of this service, and 30 are accepted\\.`,
+      `The clocks differ: your organization's is \\d+ seconds ${words} the clock of this service, and at most 30 are accepted\\.`,
     );
     const { seconds_ahead } = assertTold(answer, 401, told, 'openid_clock');
     assert.ok(Math.abs(Number(seconds_ahead) - about) < 60, String(seconds_ahead));
@@ -360,7 +360,7 @@ test('an address that SIGN_IN_DOMAINS keeps out is told so, by mail and at the i
   );
   const body = new URLSearchParams({ email: 'ann@example.org' });
   const asked = await closed.anonymous.send('POST', '/sign-in', { headers: SAME_SITE, body });
-  const sentence = 'Only addresses of example.com may sign in here, and ann@example.org is another one.';
+  const sentence = 'Only addresses of example.com may sign in here, and ann@example.org is not one of them.';
   assertTold(asked, 403, sentence, 'domain_not_allowed');
   const begun = await closed.anonymous.send('GET', '/sign-in/openid', { redirect: 'manual', headers: SAME_SITE });
   const back = new URL(await provider.browse(begun.headers.get('location') ?? '', { sub: 'bare' }));

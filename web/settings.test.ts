@@ -212,9 +212,9 @@ test('a user sets and removes a picture in a form without scripts, and members s
   assert.ok(shows((await colleague.open('/pictured/-/members')).body));
 
   for (const [wrong, words] of [
-    [file('<!doctype html><script>alert(1)</script>'), /These bytes are no picture/],
-    [file(''), /These bytes are no picture/],
-    [file(png({ width: 4_000, height: 3_000 })), /may have 1024 on each side/],
+    [file('<!doctype html><script>alert(1)</script>'), /The file is not a picture/],
+    [file(''), /The file is not a picture/],
+    [file(png({ width: 4_000, height: 3_000 })), /may have at most 1024 on each side/],
     [file(Buffer.alloc(2 ** 21 + 2 ** 20)), /at most 1 MiB/],
   ] as const) {
     const refused = await sendPicture(wrong);
@@ -370,7 +370,7 @@ test('the usage of a workspace is shown beside its limits, in words as well as i
   assert.match(after, /<td class="number">unlimited<\/td>/);
   const refused = await me.submit(`/${slug}/-/wikis`, { do: 'make', title: 'One more' });
   assert.equal(refused.status, 409);
-  assert.match(refused.body, /The workspace may have 1 wikis, and this would make 2/);
+  assert.match(refused.body, /The workspace is limited to 1 wikis, and this would bring it to 2/);
   await limit(world.db, workspace_id, { wikis: 'plan', pages: 'plan' });
 });
 

@@ -66,7 +66,7 @@ test('an emailed link does not sign in to an existing account, so forwarding the
   const { status, body } = await join(mailed);
   assert.deepEqual(
     [status, body.message],
-    [401, 'The invited address has an account here already. Sign in to it, then accept the invitation.'],
+    [401, 'The invited address already has an account here. Sign in to it, then accept the invitation.'],
   );
   // Nor to an account whose email sign-in has this address although the user changed theirs.
   await world.db.query(sql`update users set email = 'renamed@example.org' where user_id = ${victim.user_id}`);

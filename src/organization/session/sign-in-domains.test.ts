@@ -49,7 +49,7 @@ const OUTSIDE = [
 ];
 
 function assertRefused({ status, body }: Answer, email: string): void {
-  const sentence = `Only addresses of ${WORDS} may sign in here, and ${email} is another one.`;
+  const sentence = `Only addresses of ${WORDS} may sign in here, and ${email} is not one of them.`;
   assert.deepEqual([status, body.error], [403, 'forbidden'], `${email}: ${JSON.stringify(body)}`);
   assert.ok(body.message.startsWith(sentence), body.message);
   const line = log.split('\n').find((it) => it.includes(body.request_id)) ?? '';

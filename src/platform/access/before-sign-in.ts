@@ -21,7 +21,10 @@ export const REFUSALS = {
     'unauthorized',
     'The address or the password is wrong. If you leave the password empty, you get a sign-in link by mail.',
   ],
-  passwords_off: ['forbidden', 'Passwords are off here: sign in in another way, or have PASSWORD_SIGN_IN set to on.'],
+  passwords_off: [
+    'forbidden',
+    'Password sign-in is off here. Sign in another way, or ask the people who run this service to set PASSWORD_SIGN_IN to on.',
+  ],
   refresh_token_malformed: ['unauthorized', 'This refresh token is not valid. Sign in again.'],
   refresh_token_spent: ['unauthorized', 'This session has ended. Sign in again.'],
   welcome_has_users: [
@@ -30,31 +33,34 @@ export const REFUSALS = {
   ],
   welcome_unknown: [
     'unauthorized',
-    'This link does not make the first user: it is incomplete, or older than 30 days. Open the link that the service printed when it last started.',
+    'This link cannot create the first user: it is incomplete, or older than 30 days. Open the link that the service printed when it last started.',
   ],
   invitation_unknown: [
     'not_found',
-    'This invitation link does not work any more: the invitation was revoked, or a newer message replaced the link. Ask the person who invited you.',
+    'This invitation link is no longer valid: the invitation was revoked, or a newer message replaced the link. Ask the person who invited you.',
   ],
   invitation_not_mailed: [
     'unauthorized',
-    'This link does not sign you in, because it did not come to you by mail, or the invitation is not open any more. Sign in with the invited address.',
+    'This link cannot sign you in: it did not come to you by mail, or the invitation is no longer open. Sign in with the invited address.',
   ],
   invitation_has_account: [
     'unauthorized',
-    'The invited address has an account here already. Sign in to it, then accept the invitation.',
+    'The invited address already has an account here. Sign in to it, then accept the invitation.',
   ],
   domain_not_allowed: [
     'forbidden',
     ({ email, domains }) =>
-      `Only addresses of ${domains} may sign in here, and ${email} is another one. Use your address there, or ask the people who run this service.`,
+      `Only addresses of ${domains} may sign in here, and ${email} is not one of them. Use such an address, or ask the people who run this service.`,
   ],
   domain_not_verified: [
     'forbidden',
     ({ domains }) =>
       `Only verified addresses of ${domains} may sign in here, and your organization does not say that you have one. ${TELL}`,
   ],
-  openid_off: ['forbidden', 'There is no OpenID provider here: sign in in another way, or have OIDC_CLIENT_ID set.'],
+  openid_off: [
+    'forbidden',
+    'OpenID sign-in is off here. Sign in another way, or ask the people who run this service to set OIDC_CLIENT_ID.',
+  ],
   openid_attempt_unknown: [
     'unauthorized',
     'This sign-in took longer than 10 minutes, was completed already, or began in another browser. Start again.',
@@ -71,11 +77,11 @@ export const REFUSALS = {
   openid_clock: [
     'unauthorized',
     ({ seconds_ahead: seconds, tolerated }) =>
-      `The clocks differ: your organization's is ${Math.abs(Number(seconds))} seconds ${Number(seconds) > 0 ? 'ahead of' : 'behind'} the clock of this service, and ${tolerated} are accepted. ${TELL}`,
+      `The clocks differ: your organization's is ${Math.abs(Number(seconds))} seconds ${Number(seconds) > 0 ? 'ahead of' : 'behind'} the clock of this service, and at most ${tolerated} are accepted. ${TELL}`,
   ],
   openid_answer_invalid: [
     'unauthorized',
-    `The answer of your organization's sign-in could not be accepted. Start again. ${TELL}`,
+    `The response of your organization's sign-in could not be accepted. Start again. ${TELL}`,
   ],
   form_at_another_address: [
     'forbidden',

@@ -42,7 +42,10 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new ApiError('invalid_request', 'Idempotency-Key is 1 to 255 printable ASCII characters, for example a UUID.');
+  throw new ApiError(
+    'invalid_request',
+    'Idempotency-Key must be 1 to 255 printable ASCII characters, for example a UUID.',
+  );
 }
 
 /**
@@ -62,7 +65,7 @@ export async function findAnswer(guard: Guard, request: IdempotentRequest): Prom
       from access offset 0
     ) r
     left join idempotency_keys k on k.id = r.id and k.created_at > now() - ${RETENTION}`);
-  if (!known) throw new Error('an endpoint without a caller takes no Idempotency-Key');
+  if (!known) throw new Error('an endpoint without a caller does not support Idempotency-Key');
   if (!known.fingerprint || !known.answer) return { id: known.id, answer: undefined };
   if (!known.fingerprint.equals(fingerprint)) throw keyReused(key);
   return { id: known.id, answer: { body: JSON.parse(unseal(PURPOSE, key, known.answer)) } };
@@ -98,7 +101,7 @@ export async function isAnswered(query: Query, id: Buffer): Promise<boolean> {
 export function inProgress(): ApiError {
   return new ApiError(
     'idempotency_in_progress',
-    'A request with this Idempotency-Key is under way. Try again in a moment.',
+    'A request with this Idempotency-Key is still running. Try again in a moment.',
   );
 }
 

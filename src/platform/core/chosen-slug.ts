@@ -31,7 +31,10 @@ export function slugCandidates(
 ): string[] | ApiError {
   if (typeof requested === 'string') {
     if (!isSlug(requested)) {
-      return new ApiError('invalid_slug', 'A slug is 1 to 48 of a-z, 0-9 and single dashes, neither first nor last.');
+      return new ApiError(
+        'invalid_slug',
+        'A slug has 1 to 48 characters: a-z, 0-9 and single hyphens, but no hyphen at the start or end.',
+      );
     }
     return reserved.has(requested) ? slugTaken(requested) : [requested];
   }
@@ -52,8 +55,11 @@ export function pageSlugCandidates(
 }
 
 export function malformedPageSlug(): ApiError {
-  const letters = 'lower-case letters (Latin, Greek and Cyrillic ones as a-z), digits and single dashes';
-  return new ApiError('invalid_slug', `A slug of a page is 1 to 48 ${letters}, neither first nor last.`);
+  const letters = 'lower-case letters (Latin, Greek and Cyrillic ones as a-z), digits and single hyphens';
+  return new ApiError(
+    'invalid_slug',
+    `A page slug has 1 to 48 characters: ${letters}, but no hyphen at the start or end.`,
+  );
 }
 
 function candidatesFrom(base: string, numberedFrom: (base: string, n: number) => string): string[] {
@@ -68,5 +74,5 @@ export function candidatesForAttempt(attempt: number, slugs: string[]): string[]
 }
 
 export function slugTaken(slug: string): ApiError {
-  return new ApiError('slug_taken', `The slug "${slug}" is taken. Choose another, or send none to get a free one.`);
+  return new ApiError('slug_taken', `The slug "${slug}" is taken. Choose another, or omit it to get a free one.`);
 }

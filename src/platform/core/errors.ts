@@ -120,7 +120,7 @@ export function forbidden(): ApiError {
 
 /** 503 for a request that was refused because a queue or pool is full. */
 export function overloaded(): ApiError {
-  return new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
+  return new ApiError('overloaded', 'The service is overloaded. Try again in a moment.');
 }
 
 export function rateLimited(retry_after: number, what = 'requests'): ApiError {
@@ -143,7 +143,7 @@ export function notFound(what = 'resource'): ApiError {
 export function legalHold(cause?: unknown): ApiError {
   return new ApiError(
     'legal_hold',
-    'The workspace is under a legal hold: nothing can be deleted for good until an owner lifts it in the settings.',
+    'The workspace is under a legal hold: nothing can be permanently deleted until an owner lifts the hold in the settings.',
     { cause },
   );
 }
@@ -157,14 +157,14 @@ export function seatLimitReached(cause?: unknown): ApiError {
 export function paymentRequired(): ApiError {
   return new ApiError(
     'payment_required',
-    'The workspace is read-only, because its invoice was not paid. Pay it on the page of the plan: writing goes on at once.',
+    'The workspace is read-only because its invoice was not paid. Pay the invoice on the plan page to make it writable again.',
   );
 }
 
 export function lastOwner(cause?: unknown): ApiError {
   return new ApiError(
     'last_owner',
-    'A workspace keeps at least one active owner. Make another member an owner first.',
+    'A workspace needs at least one active owner. Make another member an owner first.',
     {
       cause,
     },

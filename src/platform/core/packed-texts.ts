@@ -33,7 +33,7 @@ export function packTexts({ markdown, html, outline }: Texts): Promise<Buffer> {
 export async function unpackTexts(packed: Buffer): Promise<Texts> {
   const [markdown, html, outline] = JSON.parse((await decompress(packed)).toString());
   if (typeof markdown !== 'string' || typeof html !== 'string' || !Array.isArray(outline)) {
-    throw new Error('the texts of a revision are not as they were packed');
+    throw new Error('the texts of a revision differ from the packed texts');
   }
   return { markdown, html, outline };
 }

@@ -10,13 +10,13 @@ const QUOTAS = {
   pages: { noun: 'pages', advice: 'Delete pages; those in the trash count until they are purged', fallback: 1_000_000 },
   files: {
     noun: 'files of unfinished uploads',
-    advice: 'Wait until uploads have ended, or cancel some',
+    advice: 'Wait until uploads have finished, or cancel some',
     fallback: 100_000,
   },
   wikis: { noun: 'wikis', advice: 'Delete one', fallback: 1_000 },
   invitations: { noun: 'pending invitations', advice: 'Revoke some', fallback: 1_000 },
   keys: { noun: 'API keys', advice: 'Revoke some', fallback: 1_000 },
-  jobs: { noun: 'unfinished jobs', advice: 'Wait until some have ended, or cancel them', fallback: 1_000 },
+  jobs: { noun: 'unfinished jobs', advice: 'Wait until some have finished, or cancel them', fallback: 1_000 },
 } as const;
 
 export type QuotaName = keyof typeof QUOTAS;
@@ -98,7 +98,7 @@ export function quotaExceeded({ name, used, allowed }: Exceeded, cause?: unknown
   const exact = limit === total ? ` (${used.toLocaleString('en')} of ${allowed.toLocaleString('en')})` : '';
   return new ApiError(
     'quota_exceeded',
-    `The workspace may have ${limit} ${noun}, and this would make ${total}${exact}. ${advice}, or ask the operator for a higher limit.`,
+    `The workspace is limited to ${limit} ${noun}, and this would bring it to ${total}${exact}. ${advice}, or ask the operator for a higher limit.`,
     { cause },
   );
 }

@@ -15,7 +15,7 @@ export function cleanPicture(bytes: Buffer): Picture {
   if (startsWith(bytes, JPEG_SIGNATURE)) return { content_type: 'image/jpeg', bytes: cleanJpeg(bytes) };
   if (GIF_SIGNATURE.test(bytes.toString('latin1', 0, 6))) return { content_type: 'image/gif', bytes: cleanGif(bytes) };
   if (isWebp(bytes)) return { content_type: 'image/webp', bytes: cleanWebp(bytes) };
-  throw new ApiError('unsupported_media_type', 'These bytes are no picture. Send a PNG, JPEG, WebP or GIF.');
+  throw new ApiError('unsupported_media_type', 'The file is not a picture. Send a PNG, JPEG, WebP or GIF.');
 }
 
 function startsWith(bytes: Buffer, signature: Buffer): boolean {

@@ -17,19 +17,19 @@ export function requireSize(width: number, height: number): void {
   if (width > 0 && height > 0 && width <= PICTURE_SIDE && height <= PICTURE_SIDE) return;
   throw new ApiError(
     'invalid_request',
-    `The picture has ${width} × ${height} pixels, and may have ${PICTURE_SIDE} on each side. Make it smaller and send it again.`,
+    `The picture has ${width} × ${height} pixels, but may have at most ${PICTURE_SIDE} on each side. Make it smaller and send it again.`,
   );
 }
 
 export function broken(): ApiError {
   return new ApiError(
     'invalid_request',
-    'The picture is broken or of an unusual kind. Save it again as PNG or JPEG, and send that.',
+    'The picture is broken or of an unsupported kind. Save it again as PNG or JPEG, and send that.',
   );
 }
 
 export function animated(): ApiError {
-  return new ApiError('invalid_request', 'The picture is animated. Send one of its frames as a picture of its own.');
+  return new ApiError('invalid_request', 'The picture is animated. Send a single frame instead.');
 }
 
 /** Reads bytes sequentially. Throws 400 if the data ends too early. */

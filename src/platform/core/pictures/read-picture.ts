@@ -21,5 +21,5 @@ export async function readPicture(stream: Readable, announced: string | undefine
 }
 
 function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', 'A picture has at most 1 MiB. Make it smaller and send it again.');
+  return new ApiError('payload_too_large', 'A picture may have at most 1 MiB. Make it smaller and send it again.');
 }
