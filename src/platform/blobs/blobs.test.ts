@@ -88,7 +88,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
       await lockForBackup(query);
       await runScheduled(world, deleteUnreferencedBlobs);
     });
-    assert.deepEqual(await present(), [true, true, true, true], 'a backup that is being made may need them');
+    assert.deepEqual(await present(), [true, true, true, true], 'a running backup may need them');
     await runScheduled(world, deleteUnreferencedBlobs);
     assert.deepEqual(await present(), [false, false, false, true]);
     assert.equal(await read(kept.attachment_id), 'of both');
@@ -107,7 +107,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     const after = await stored();
     assert.ok(!after.has(young) && !after.has(again));
     const { body } = await attach('young');
-    assert.equal(await read(body.attachment_id), 'young', 'what was deleted can be stored again');
+    assert.equal(await read(body.attachment_id), 'young', 'a deleted blob can be stored again');
   });
 
   test(`storing a file during its deletion from ${where} waits for the deletion, and is a 503 if it takes too long`, async () => {
@@ -138,7 +138,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     for (const sha256 of [unreferenced, again]) await mark(sha256, '1 minute');
     await db.query(sql`delete from schedules where name = ${deleteUnreferencedBlobs.name}`);
     await enqueueDue(db.query, deleteUnreferencedBlobs);
-    await until('an attempt left alone what may still be being deleted', failed);
+    await until('an attempt skipped blobs whose deletion may still be running', failed);
     assert.ok((await stored()).has(unreferenced));
 
     for (const sha256 of [unreferenced, again]) await mark(sha256, '11 minutes');
@@ -156,7 +156,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     const unused = await abandon('unused before');
     await db.query(sql`delete from blobs`);
     await runScheduled(world, deleteUnreferencedBlobs);
-    assert.ok((await stored()).has(unused), 'nothing is deleted that is not tracked');
+    assert.ok((await stored()).has(unused), 'only tracked blobs are deleted');
     await runScheduled(world, trackStoredBlobs);
     const rows = await db.query(sql`select byte_size from blobs where sha256 = ${unused}`);
     assert.deepEqual(rows, [{ byte_size: 'unused before'.length }]);

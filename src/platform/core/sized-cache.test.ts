@@ -16,7 +16,11 @@ test('a full cache stays within its size and evicts entries not used recently be
   );
   assert.equal(kept.at(-1), 999);
   cache.set('key 999', -1, 100_001);
-  assert.equal(cache.get('key 999'), undefined, 'what is larger than the cache is not kept, nor what it replaces');
+  assert.equal(
+    cache.get('key 999'),
+    undefined,
+    'a value larger than the cache is not kept, and neither is the value that it replaces',
+  );
 });
 
 test('inserting into a full cache of many entries costs at most 60 times as much as into a cache with room', () => {
@@ -34,5 +38,8 @@ test('inserting into a full cache of many entries costs at most 60 times as much
     return { roomy: fill(roomy, 4_000), full: fill(full, 4_000) };
   });
   const least = (of: 'roomy' | 'full') => Math.min(...times.map((time) => time[of]));
-  assert.ok(least('full') < 60 * least('roomy'), `${least('full')} ms in a full one, ${least('roomy')} ms in another`);
+  assert.ok(
+    least('full') < 60 * least('roomy'),
+    `${least('full')} ms in a full cache, ${least('roomy')} ms in a cache with room`,
+  );
 });

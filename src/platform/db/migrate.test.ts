@@ -78,7 +78,7 @@ test('a migration may exceed the statement timeout', async () => {
   const [limits] = await db.query(sql`
     select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
       current_setting('idle_in_transaction_session_timeout') as idle`);
-  assert.deepEqual(limits, { statement: '30s', lock: '0', idle: '30s' }, 'the next statements have their time limits');
+  assert.deepEqual(limits, { statement: '30s', lock: '0', idle: '30s' }, 'the time limits apply to later statements');
 });
 
 test('a process waits for another one that is migrating, beyond the statement timeout', async () => {
@@ -110,7 +110,7 @@ test('a migration does not queue for a held lock, and is retried until the lock 
     await query(sql`select 1 from things limit 1`);
     const done = migrate(db, [ROWS, alter]);
     await until(
-      'it has been tried three times',
+      'it was tried three times',
       () => countOf(ran, 'alter table'),
       (tries) => tries >= 3,
     );
@@ -153,7 +153,7 @@ test('the next process rebuilds an index whose creation was interrupted', async 
     await query(sql`update things set changes = 5 where id = 1`);
     const interrupted = assert.rejects(migrate(first.db, [ROWS, INDEX]));
     await until(
-      'the index is there and not valid',
+      'the index exists and is invalid',
       () => isValid(observer),
       (valid) => valid === false,
     );
@@ -179,7 +179,7 @@ test('an interrupted migration in batches continues with the remaining rows', as
     await query(sql`select 1 from things where id = 101 for update`);
     const interrupted = assert.rejects(migrate(first.db, [ROWS, BATCHES]));
     await until(
-      'it is at a row that is locked',
+      'the migration waits for a locked row',
       () => countOf(first.ran, 'update things'),
       (batches) => batches >= 12,
     );
@@ -190,7 +190,7 @@ test('an interrupted migration in batches continues with the remaining rows', as
   const second = await openMigrator();
   assert.deepEqual(await migrate(second.db, [ROWS, BATCHES]), [BATCHES.name]);
   assert.deepEqual(await changed(), { once: 200, more: 0 });
-  assert.equal(countOf(second.ran, 'update things'), 11, 'ten rows in each batch, and a last batch that finds none');
+  assert.equal(countOf(second.ran, 'update things'), 11, 'ten rows in each batch, and a last empty batch');
 });
 
 test('a migration of an unknown kind is refused', async () => {

@@ -98,7 +98,7 @@ for (const lane of ['reads', 'writes'] as const) {
     assert.equal(lanes.usage(lane).used, 1);
     assert.equal(fill(lanes, lane, () => 'heavy').length, 0);
     const others = fill(lanes, lane, () => 'other');
-    assert.equal(others.length, 4, 'who used little has the whole share');
+    assert.equal(others.length, 4, 'a tenant that used little gets the whole share');
     others.forEach(lanes.leave);
     pass(2_001);
     assert.ok(!(lanes.enter(lane, 'heavy') instanceof Promise), 'no other tenant is active');

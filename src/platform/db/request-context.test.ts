@@ -82,10 +82,10 @@ test('the driver has the version whose internals prepared-query.ts relies on', a
   assert.equal(
     version,
     '8.23.1',
-    'PreparedQuery in prepared-query.ts takes the place of pg.Query. Compare lib/query.js and lib/client.js of both ' +
+    'PreparedQuery in prepared-query.ts replaces pg.Query. Compare lib/query.js and lib/client.js of both ' +
       'versions: the client must call submit() with a connection that has `stream` and `parsedStatements`, and then handle…() ' +
-      'for each message of the server, those of the first Execute too; it must add a statement to `parsedStatements` by the ' +
-      '`name` and `text` of the query. Where that holds and the tests below pass, write the new version here.',
+      'for each message of the server, including the first Execute; it must add a statement to `parsedStatements` by the ' +
+      '`name` and `text` of the query. If that holds and the tests below pass, write the new version here.',
   );
 });
 

@@ -22,25 +22,25 @@ async function lose(crashes: number, worker_id: string | null): Promise<void> {
   await db.query(sql`
     insert into background_jobs (name, lane, key, input, status, attempt, failures, crashes, worker_id)
     values (${name}, ${lane}, '', '{}', 'running', 9, 9, ${crashes}, ${worker_id})`);
-  await until('it is back in the queue', jobs, ([job]) => job?.status !== 'running');
+  await until('the job is queued again', jobs, ([job]) => job?.status !== 'running');
   await db.query(sql`update background_jobs set run_after = now() where ${ofJob}`);
 }
 
 test('a job whose process ended twice, or whose end could not be recorded, is retried', async () => {
   await lose(1, 'a worker that is gone');
   await lose(2, null);
-  await until('it has ended well', async () => (await jobs()).length === 0);
+  await until('the job has completed', async () => (await jobs()).length === 0);
 });
 
 test('a job whose process ended three times fails, is not scheduled again, and runs when the operator retries it', async () => {
   await lose(2, 'a worker that is gone');
-  const [job] = await until('it is set aside', jobs, ([seen]) => seen?.status === 'failed');
+  const [job] = await until('the job is given up', jobs, ([seen]) => seen?.status === 'failed');
   assert.deepEqual([job?.crashes, job?.error], [3, 'every process that ran it ended']);
   await schedule();
   await enqueueDue(db.query, pruneOldRateLimitCounts);
   assert.equal((await jobs()).length, 1);
   assert.equal((await requeueFailedJob(db.query, job?.job_id ?? ''))?.result, 'queued');
-  await until('it has ended well', async () => (await jobs()).length === 0);
+  await until('the job has completed', async () => (await jobs()).length === 0);
   await schedule();
   assert.equal(await enqueueDue(db.query, pruneOldRateLimitCounts), 1);
 });

@@ -26,17 +26,17 @@ test('a workspace that uploads many files into several wikis does not delay anot
   // Uploading through the service with the worker wakes it immediately.
   const working = await openWorld(place);
   const late = working.as(other.token);
-  await until('two are in work', jobs, (seen) => seen.filter(({ status }) => status === 'running').length >= 2);
+  await until('two jobs are running', jobs, (seen) => seen.filter(({ status }) => status === 'running').length >= 2);
   await waitForUpload(late, other.wiki_id, await upload(late, other.wiki_id, 1));
-  const ended = await until('all have ended', jobs, (seen) => seen.every(({ status }) => status === 'completed'));
+  const ended = await until('all jobs have ended', jobs, (seen) => seen.every(({ status }) => status === 'completed'));
 
   const [job] = (await other.get(`/v1/wikis/${other.wiki_id}/jobs`)).body as Job[];
   const begun = ended.filter(({ started_at = '' }) => started_at < String(job?.started_at));
-  assert.equal(begun.length, 2, 'of the five, two are worked on and three wait when the other one begins');
+  assert.equal(begun.length, 2, 'of the five jobs, two run and three wait when the other job begins');
 
   // The job has analyzed the tables that it filled, although autovacuum is off.
   await until(
-    'PostgreSQL knows that there are hundreds of pages',
+    'the PostgreSQL statistics show hundreds of pages',
     () =>
       world.db.query<{ known: number }>(
         sql`select reltuples::int as known from pg_class where oid = 'pages'::regclass`,

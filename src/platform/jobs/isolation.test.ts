@@ -66,7 +66,7 @@ test('an upload runs while the removal of a deleted wiki takes long', async () =
     assert.equal(body.status, 'completed');
   });
   await until(
-    'the wiki is gone',
+    'the wiki is deleted',
     () => db.query(sql`select wiki_id from wikis where wiki_id = ${leaving.wiki_id}`),
     (rows) => rows.length === 0,
   );
@@ -90,7 +90,7 @@ longTest('heartbeats do not wait for the row of their own job, and take no conne
     };
     const seen = new Set<string | undefined>();
     await until(
-      'four heartbeats have come',
+      'four heartbeats were sent',
       async () => {
         seen.add(await aliveUntil());
         const waiting = await db.query(sql`

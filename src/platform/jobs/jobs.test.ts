@@ -73,7 +73,7 @@ async function follow(address: string, client: Client, path: string, seen?: stri
 /** Waits for the current state, the first event of each stream. */
 async function receives({ events }: Stream): Promise<void> {
   await until(
-    'the present state of the job',
+    'the current state of the job',
     () => events,
     ({ length }) => length === 1,
   );
@@ -130,7 +130,7 @@ test('a job can be followed from its current state to its end, even if another p
   assert.equal(
     (await follow(world.address, owner, job, again.events[0]?.id)).status,
     204,
-    'there is nothing left to follow',
+    'the stream has nothing more to send',
   );
   const head = await owner.send('HEAD', `${job}/events`);
   assert.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream; charset=utf-8']);
@@ -143,7 +143,7 @@ test('a reopened stream sends only new states, and heartbeats', async () => {
   await receives(first);
   first.stop();
   const again = await follow(world.address, owner, job, first.events[0]?.id);
-  await until('the stream says that it is there', again.comments);
+  await until('the stream has started', again.comments);
   assert.equal(again.events.length, 0);
   await owner.post(`${job}/cancel`);
   await streamEnds(again);
@@ -192,7 +192,7 @@ test('a credential follows at most twenty jobs at once, and streams hold no data
   assert.equal((await owner.get(job)).status, 200);
   streams[0]?.stop();
   await until(
-    'there is room for another stream',
+    'a slot for another stream is free',
     async () => {
       const next = await follow(world.address, owner, job);
       next.stop();
@@ -222,7 +222,7 @@ longTest('a cancelled job stops soon, its upload fails, and its sources are kept
   const { wiki_id } = owner;
   const { upload_id, job } = await uploadMany(owner, 300);
   await until(
-    'the job is under way',
+    'the job is running',
     async () => (await owner.get(job)).body,
     ({ progress }) => progress > 0,
   );

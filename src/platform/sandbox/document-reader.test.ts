@@ -103,7 +103,7 @@ test('a PDF with two columns is read in reading order, hyphenated words are join
     /^# A paper of two columns\n\nThe first column begins here and goes on with a long sentence that/,
   );
   assert.match(markdown, /without the end of its sentence because the second column goes on with it up to this stop\./);
-  assert.match(markdown, /## 1\. A second page\n\nIts one paragraph\.\n$/, 'the numbers of pages are no text');
+  assert.match(markdown, /## 1\. A second page\n\nIts one paragraph\.\n$/, 'page numbers are not text');
   const blocks = markdown.trim().split('\n\n');
   assert.equal(block_pages?.length, blocks.length);
   assert.deepEqual(

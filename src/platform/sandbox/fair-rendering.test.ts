@@ -71,7 +71,7 @@ test('a save runs before the queued previews of its workspace', async () => {
       order.push(kind);
     };
     await Promise.all([...Array.from({ length: 10 }, () => 'preview' as const), 'save' as const].map(ask));
-    assert.equal(order.indexOf('save'), 1, 'behind the one that was begun');
+    assert.equal(order.indexOf('save'), 1, 'right after the task that had started');
   } finally {
     await pool.close();
   }

@@ -85,7 +85,7 @@ test('manual pages of two languages are compiled without an error', async (t) =>
     t.diagnostic(`${folder}: ${files.length} files, ${Math.round(files.length / seconds)} files/s in one process`);
     for (const [i, output] of outputs.entries()) {
       if (!existsSync(CORPORA)) continue;
-      assert.ok(output.ok && output.plain_reason === '', `${files[i]?.filename} must be a page of what it says`);
+      assert.ok(output.ok && output.plain_reason === '', `${files[i]?.filename} must be a page of its content`);
     }
   }
 });
@@ -97,7 +97,7 @@ test('a file that takes too long is shown as plain text, and the next files are 
       impatient.of('').compile(file('slow.md', SLOW), NO_PAGES),
       impatient.of('').compile(file('quick.md', '# Quick'), NO_PAGES),
     ]);
-    assert.ok(slow.ok && slow.plain_reason === 'too_slow', 'the slow file must be shown as it is');
+    assert.ok(slow.ok && slow.plain_reason === 'too_slow', 'the slow file must be shown as plain text');
     assert.deepEqual([slow.markdown, slow.title, slow.html.slice(0, 12)], [SLOW, 'slow', '<pre>\n- a\n- ']);
     assert.ok(quick.ok && quick.plain_reason === '' && quick.title === 'Quick');
   } finally {
@@ -110,7 +110,7 @@ test('a file that takes too much memory is shown as plain text, and the service 
   try {
     const heavy = `${'- *a* **b** [c](d) `e`\n'.repeat(8_000)}`;
     const output = await small.of('').compile(file('heavy.md', heavy), NO_PAGES);
-    assert.ok(output.ok && output.plain_reason === 'out_of_memory', 'the heavy file must be shown as it is');
+    assert.ok(output.ok && output.plain_reason === 'out_of_memory', 'the heavy file must be shown as plain text');
     assert.equal(output.text, heavy);
     const next = await small.of('').compile(file('next.md', '# Next'), NO_PAGES);
     assert.ok(next.ok && next.title === 'Next');
@@ -159,10 +159,10 @@ longTest('an idle pool keeps one process, and its other processes end soon', asy
   try {
     await Promise.all([compile('one'), compile('other')]);
     assert.equal(own().length, 2);
-    await until('one of them has ended', own, ({ length }) => length === 1);
+    await until('one process has ended', own, ({ length }) => length === 1);
     const [last] = own();
     await compile('one');
-    assert.deepEqual(own(), [last], 'it is still there');
+    assert.deepEqual(own(), [last], 'the other process is still running');
   } finally {
     await pair.close();
   }
@@ -180,7 +180,7 @@ longTest('a process that has grown with a text is replaced at once, and a small 
     assert.deepEqual(own(), [first]);
     const large = await frugal.of('').compile(file('large.md', '- *a* **b** [c](d)\n'.repeat(4_000)), NO_PAGES);
     assert.ok(large.ok && large.plain_reason === '', 'the text itself is rendered');
-    await until('another process is there', own, (pids) => pids.length === 1 && pids[0] !== first);
+    await until('another process has started', own, (pids) => pids.length === 1 && pids[0] !== first);
     const next = await frugal.of('').compile(file('next.md', '# Next'), NO_PAGES);
     assert.ok(next.ok && next.title === 'Next');
   } finally {

@@ -49,7 +49,7 @@ test('an address that holds all connections loses its idle connections to other 
   for (let i = 0; i < 5; i += 1) idle.push(await open('127.0.0.2'));
   const used = await open('127.0.0.2', '/held');
   for (const address of ['127.0.0.3', '127.0.0.4']) await answered(await open(address, '/'));
-  await until('two are closed', () => idle.filter(({ closed }) => closed).length === 2);
+  await until('two connections are closed', () => idle.filter(({ closed }) => closed).length === 2);
   assert.deepEqual(
     [...idle, used].map(({ closed }) => closed),
     [true, true, false, false, false, false],
@@ -61,10 +61,10 @@ test('an address that uses all connections gets no more, but another address doe
   const used: Socket[] = [];
   for (let i = 0; i < 6; i += 1) used.push(await open('127.0.0.2', '/held'));
   const further = await open('127.0.0.2', '/');
-  await until('the further one is closed', () => further.closed);
+  await until('the extra connection is closed', () => further.closed);
   assert.ok(used.every(({ closed }) => !closed));
   await answered(await open('127.0.0.3', '/'));
-  await until('the oldest is closed', () => used[0]?.closed);
+  await until('the oldest connection is closed', () => used[0]?.closed);
   for (const response of held.slice(1)) response.end('now');
   await Promise.all(used.slice(1).map(answered));
 });

@@ -74,7 +74,7 @@ test('the tenants with the most requests in progress are refused first, and all 
   for (const leave of leaves) leave();
   hundreds(all.requests / 100);
   for (const canWait of [true, false]) assert.throws(() => load.enter('busy 0', canWait), { code: 'overloaded' });
-  assert.throws(() => load.enter('few', true), { code: 'overloaded' }, 'what can wait, at twice its limit');
+  assert.throws(() => load.enter('few', true), { code: 'overloaded' }, 'low-priority requests, at twice their limit');
   load.enter('few', false);
   load.stop();
   assert.equal(isShed({ requests: 0, delay_ms: first.delay_ms + 1 }, true, true), false);
@@ -109,7 +109,7 @@ longTest('a thousand clients of one tenant that send their bodies slowly do not 
     }),
   );
   await until(
-    'the tenant has as many requests in progress as the service works on',
+    'the tenant has as many requests in progress as it may',
     async () => (await slow.get(search(slow))).status,
     (status) => status === 503,
   );

@@ -47,7 +47,7 @@ test('a client that reads nothing of a response is disconnected, and a client th
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   reader.resume();
   await until('the reader is disconnected', () => reader.closed || reader.destroyed || reader.readableEnded);
-  assert.ok(reader.bytesRead < 2 ** 25, `${reader.bytesRead} bytes came before`);
+  assert.ok(reader.bytesRead < 2 ** 25, `${reader.bytesRead} bytes arrived before the disconnect`);
   assert.ok(!events.destroyed && !events.readableEnded);
   events.destroy();
 });
@@ -61,7 +61,7 @@ test('a client that sends a byte at a time is disconnected, and a client that se
     fast.write(Buffer.alloc(2 ** 16));
   }, 20);
   for (const socket of [slow, fast]) socket.resume();
-  await until('the slow one is disconnected', () => slow.closed);
+  await until('the slow client is disconnected', () => slow.closed);
   clearInterval(timer);
   assert.ok(!fast.closed);
   fast.destroy();
@@ -77,7 +77,7 @@ test('when too many bytes are unsent, clients that read nothing are disconnected
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   for (const reader of readers) reader.resume();
   await until(
-    'all have ended or are served',
+    'all readers have been disconnected or served',
     () => readers.map((reader) => reader.closed || reader.bytesRead >= 2 ** 25),
     (ended) => ended.every(Boolean),
   );

@@ -92,7 +92,7 @@ test('every token form that the standards allow is accepted', async () => {
     'typ application/at+jwt': forge(soundHeader({ typ: 'application/at+jwt' }), soundClaims()),
     'no typ': forge(soundHeader({ typ: undefined }), soundClaims()),
     'no kid': forge(soundHeader({ kid: undefined }), soundClaims()),
-    'aud is an array that holds ours': withClaims({ aud: ['https://other.example.org', AUDIENCE] }),
+    'aud is an array that contains our audience': withClaims({ aud: ['https://other.example.org', AUDIENCE] }),
     'no iat': without('iat'),
     'a claim within a claim of the same name': withClaims({ act: { sub: 'bot' }, list: [{ sub: 1 }, { sub: 2 }] }),
     'a claim after another that contains one of the same name': forge(
@@ -176,7 +176,7 @@ test('every forgery is refused, and none of them throws', async () => {
     'kid of 10 KB': forge(soundHeader({ kid: 'k'.repeat(10_240) }), payload),
     'longer than 8 KiB': withClaims({ filler: 'x'.repeat(8192) }),
     'jwk of the sender': forge(soundHeader({ jwk: ownJwk }), payload, bySender),
-    'jwk beside a good signature': forge(soundHeader({ jwk: ownJwk }), payload),
+    'jwk with a valid signature': forge(soundHeader({ jwk: ownJwk }), payload),
     jku: forge(soundHeader({ jku: 'https://evil.example.org/jwks' }), payload),
     x5u: forge(soundHeader({ x5u: 'https://evil.example.org/x5u' }), payload),
     x5c: forge(soundHeader({ x5c: ['AAAA'] }), payload),
@@ -203,8 +203,8 @@ test('every forgery is refused, and none of them throws', async () => {
     'signature respelled': `${head}.${body}.${respelled}`,
     padding: `${good}==`,
     'standard base64': `${head}.${body}.${Buffer.from(signature, 'base64url').toString('base64')}`,
-    'a line end within': `${head}.${body}\n.${signature}`,
-    'a line end after the token': `${good}\n`,
+    'a line break within': `${head}.${body}\n.${signature}`,
+    'a line break after the token': `${good}\n`,
     'a space before': ` ${good}`,
     'another payload': `${head}.${encode(payload.replace('ann', 'bob'))}.${signature}`,
     'another header': `${encode(JSON.stringify(soundHeader({ typ: 'JWT' })))}.${body}.${signature}`,
@@ -226,16 +226,18 @@ test('every forgery is refused, and none of them throws', async () => {
     'aud of another': withClaims({ aud: 'https://other.example.org' }),
     'aud is a prefix of ours': withClaims({ aud: AUDIENCE.slice(0, -1) }),
     'aud begins with ours': withClaims({ aud: `${AUDIENCE}/admin` }),
-    'aud in other case': withClaims({ aud: AUDIENCE.toUpperCase() }),
-    'aud is an array without ours': withClaims({ aud: ['https://other.example.org', `${AUDIENCE}.evil.example.org`] }),
-    'aud nests ours': withClaims({ aud: [[AUDIENCE]] }),
+    'aud in another case': withClaims({ aud: AUDIENCE.toUpperCase() }),
+    'aud is an array without our audience': withClaims({
+      aud: ['https://other.example.org', `${AUDIENCE}.evil.example.org`],
+    }),
+    'our audience nested in aud': withClaims({ aud: [[AUDIENCE]] }),
     'aud is an object': withClaims({ aud: { 0: AUDIENCE, length: 1 } }),
     'aud missing': without('aud'),
     'sub missing': without('sub'),
     'sub empty': withClaims({ sub: '' }),
     'sub is a number': withClaims({ sub: 1 }),
     'sub with NUL': withClaims({ sub: 'ann\u0000' }),
-    'sub with a line end': withClaims({ sub: 'ann\n' }),
+    'sub with a line break': withClaims({ sub: 'ann\n' }),
     'sub with half a surrogate pair': forge(soundHeader(), payload.replace('"ann"', '"ann\\ud800"')),
     'sub of 256 characters': withClaims({ sub: 'a'.repeat(256) }),
   };
@@ -338,7 +340,7 @@ test('a thousand concurrent first verifications fetch the keys only once', async
   const provider = open({ fetch });
   const tokens = Array.from({ length: 1000 }, (_, i) => withClaims({ jti: i }));
   const identities = await Promise.all(tokens.map((token) => provider.verify(token)));
-  assert.ok(identities.every(Boolean), 'Accept every one of them.');
+  assert.ok(identities.every(Boolean), 'Accept every identity.');
   assert.deepEqual(counts, { discovery: 1, keys: 1 }, 'Concurrent callers must share one fetch.');
 });
 
@@ -398,7 +400,7 @@ test('a new key is accepted at once; a withdrawn key is refused after the next r
   assert.ok(await provider.verify(old), 'Until the refresh the old key is accepted.');
   assert.equal(counts.keys, 1, 'No fetch before it is due.');
   time += 2_000;
-  assert.ok(await provider.verify(old), 'A refresh goes on behind the request that is due for it.');
+  assert.ok(await provider.verify(old), 'A refresh runs in the background of the request that triggers it.');
   await until(
     'the keys are fetched again',
     () => counts.keys,
@@ -409,11 +411,11 @@ test('a new key is accepted at once; a withdrawn key is refused after the next r
     () => provider.verify(old),
     (caller) => caller === null,
   );
-  assert.equal(counts.keys, 3, 'The unknown kid, now that the refresh took it away, may ask once.');
+  assert.equal(counts.keys, 3, 'An unknown kid may trigger one fetch after the refresh removed its key.');
   assert.ok(await provider.verify(await openId.token('ES256')), 'Accept the new key.');
 
   openId.useKeys('third');
-  assert.equal(await provider.verify(await openId.token('ES256')), null, 'Within ten seconds a newer kid has to wait.');
+  assert.equal(await provider.verify(await openId.token('ES256')), null, 'Within ten seconds a newer kid must wait.');
   time += 11_000;
   const newest = await openId.token('ES256');
   assert.ok(await provider.verify(newest), 'An unknown kid fetches the keys ten seconds after the last one did.');

@@ -108,7 +108,7 @@ test('an unavailable issuer whose keys were never fetched is called at most ever
   await Promise.all(Array.from({ length: 100 }, () => unavailable(provider, text)));
   await unavailable(provider, text);
   assert.equal(state.asked.length, 1, 'A hundred callers share one attempt, and the next one does not repeat it.');
-  assert.equal(await provider.verify('nonsense'), null, 'A malformed token is a 401 nevertheless.');
+  assert.equal(await provider.verify('nonsense'), null, 'A malformed token still gets a 401.');
   state.time += 4_900;
   await unavailable(provider, text);
   assert.equal(state.asked.length, 1);
@@ -151,10 +151,10 @@ test('an issuer that stays down is called every half minute, in the background',
   state.answers[DISCOVERY] = down;
   state.time += 31_000;
   for (let i = 0; i < 100; i += 1) assert.ok(await provider.verify(known));
-  assert.equal(state.asked.length, 3, 'One attempt, however many requests.');
+  assert.equal(state.asked.length, 3, 'Make one attempt, however many requests wait.');
   state.time += 31_000;
   for (let i = 0; i < 100; i += 1) assert.ok(await provider.verify(known));
-  assert.equal(state.asked.length, 4, 'One more after half a minute.');
+  assert.equal(state.asked.length, 4, 'Make one more attempt after half a minute.');
 });
 
 test('keys are still fetched after the clock was set back', async () => {
@@ -162,7 +162,7 @@ test('keys are still fetched after the clock was set back', async () => {
   await provider.verify(await token());
   state.time -= 365 * 86_400_000;
   await provider.verify(await token());
-  assert.equal(state.asked.length, 4, 'A year back counts like a year forward.');
+  assert.equal(state.asked.length, 4, 'A clock that jumps back a year counts like one that jumps forward.');
 });
 
 test('an issuer with untrustworthy responses yields no keys', async () => {
@@ -181,15 +181,15 @@ test('an issuer with untrustworthy responses yields no keys', async () => {
     ['a file', { [DISCOVERY]: json({ issuer: ISSUER, jwks_uri: 'file:///etc/passwd' }) }, /no jwks_uri/],
     ['redirects discovery', { [DISCOVERY]: redirect('https://evil.example.org/') }, /another host/],
     ['redirects keys', { [KEYS]: redirect('http://id.example.org/keys') }, /another host/],
-    ['redirects for ever', { [KEYS]: redirect('/keys') }, /more than 3 times/],
+    ['redirects to itself without end', { [KEYS]: redirect('/keys') }, /more than 3 times/],
     ['404', { [DISCOVERY]: () => new Response(null, { status: 404 }) }, /answered 404/],
     ['too big', { [KEYS]: () => new Response(big) }, /more than 1048576 bytes/],
-    ['no key set', { [KEYS]: json({ keys: 'none' }) }, /did not return a JSON Web Key Set/],
+    ['not a key set', { [KEYS]: json({ keys: 'none' }) }, /did not return a JSON Web Key Set/],
   ];
   for (const [name, answers, reason] of wrong) {
     const { state, provider } = world(answers);
     await unavailable(provider, await token());
-    assert.match(state.logged.join('\n'), reason, `Say in the log what is wrong: ${name}.`);
+    assert.match(state.logged.join('\n'), reason, `Log the reason: ${name}.`);
   }
 });
 
@@ -256,7 +256,7 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
     'for encryption': { ...publicJwk, use: 'enc' },
     'for another algorithm': { ...publicJwk, alg: 'ES384' },
     'for deriving': { ...publicJwk, key_ops: ['deriveKey'] },
-    'key_ops are no list': { ...publicJwk, key_ops: 'verify' },
+    'key_ops is not a list': { ...publicJwk, key_ops: 'verify' },
     'kid is a number': { ...publicJwk, kid: 1 },
     'not a point of the curve': { ...publicJwk, x: publicJwk.y },
     'another curve': { ...publicJwk, crv: 'P-384' },
@@ -270,7 +270,7 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
     assert.equal(await provider.verify(await token()), null, `Do not use this key: ${name}.`);
     assert.equal(await provider.verify(await token('')), null, `Do not use this key without kid either: ${name}.`);
     const beside = world({ [KEYS]: json({ keys: [jwk, publicJwk] }) });
-    assert.ok(await beside.provider.verify(await token()), `A good key must count beside this one: ${name}.`);
+    assert.ok(await beside.provider.verify(await token()), `A good key must count despite this key: ${name}.`);
   }
   const short = world({ [KEYS]: json({ keys: [{ ...weakJwk, kid: 'one', alg: 'RS256', key_ops: ['verify'] }] }) });
   const head = Buffer.from('{"alg":"RS256","kid":"one"}').toString('base64url');
@@ -297,7 +297,7 @@ test('all concurrent requests with a new kid wait for the same fetch', async () 
   const tokens = await Promise.all(Array.from({ length: 20 }, () => token('two', next.privateKey)));
   const identities = await Promise.all(tokens.map((text) => provider.verify(text)));
   assert.ok(identities.every(Boolean), 'No request may be refused because another one fetched first.');
-  assert.equal(state.asked.length, 4, 'Discovery and keys, twice.');
+  assert.equal(state.asked.length, 4, 'Fetch discovery and keys twice.');
 });
 
 test('a token without kid is verified with any of the keys, even after the keys have changed', async () => {

@@ -60,7 +60,7 @@ test('the first paid plan is a new subscription: each active member is a seat, a
     total: 56,
   });
   const onFree = await preview({ plan: teamAnnual, current: november('free', 1), current_plan: free });
-  assert.equal(onFree.checkout_type, 'subscription', 'A change from a free plan is the first subscription too.');
+  assert.equal(onFree.checkout_type, 'subscription', 'A change from a free plan also starts the first subscription.');
   assert.equal(onFree.total, 80);
 });
 
@@ -144,7 +144,7 @@ test('an ended period is not credited, and a period that has not started is cred
   assert.deepEqual(
     last.line_items.map(({ total }) => total),
     [0, 0],
-    'What rounds to nothing is 0, not -0.',
+    'An amount that rounds to zero is 0, not -0.',
   );
   const empty = { ...change.current, period_end: change.current.period_start };
   assert.equal((await preview({ ...change, current: empty, now: empty.period_start })).total, 15);
@@ -277,7 +277,7 @@ test('for all plans, seats and times the lines add up to the total exactly', asy
       const minor = (value: number | null) => {
         assert.ok(value !== null && Number.isFinite(value) && !Object.is(value, -0), `${value} is no amount.`);
         const units = Math.round(value * 10 ** minorDigits(currency));
-        assert.equal(units / 10 ** minorDigits(currency), value, `${value} is no whole number of minor units.`);
+        assert.equal(units / 10 ** minorDigits(currency), value, `${value} is not a whole number of minor units.`);
         return units;
       };
       const sum = reply.line_items.reduce((total, line) => total + minor(line.total), 0);

@@ -159,7 +159,7 @@ test('unfinished uploads to a bucket are removed after a day, and other objects 
     const foreign = await begin('other/blobs/aa/1');
     await begin('folder/parts/one');
     await inBucket.removeUnfinished(24 * 3_600_000);
-    assert.equal((await unfinished()).length, 4, 'what was begun today stays (two of a list are shown)');
+    assert.equal((await unfinished()).length, 4, 'uploads begun today stay (the list shows two of them)');
     await inBucket.removeUnfinished(-60_000);
     assert.deepEqual(await unfinished(), [foreign]);
   } finally {
@@ -265,7 +265,7 @@ test('while the bucket is unavailable requests get 503 and nothing is stored in 
   await s3.stop();
   const before = (await owner.get(`/v1/wikis/${wiki_id}/uploads`)).body;
   const completed = await owner.post(`${queued.path}/complete`);
-  assert.equal(completed.body.status, 'queued', 'which needs no byte');
+  assert.equal(completed.body.status, 'queued', 'completing needs no stored bytes');
   for (const { status, body, headers } of [
     await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, form()),
     await owner.send('POST', attachments, form()),
@@ -281,7 +281,7 @@ test('while the bucket is unavailable requests get 503 and nothing is stored in 
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/uploads`)).body.length, before.length);
   assert.equal((await owner.get(attachments)).body.length, 1);
   await until(
-    'the job has met the bucket',
+    'the job has tried the bucket',
     async () => (await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${queued.upload_id}`)).body[0],
     ({ attempt }) => attempt > 1,
   );

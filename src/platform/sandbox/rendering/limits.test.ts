@@ -70,7 +70,11 @@ test('used CPU time is regained over time; until then previews are refused, and 
     refusal(() => limits.enter(requester('preview'), 1)),
     Math.ceil(4_000 / person.cpuMsPerSecond),
   );
-  assert.throws(() => queued.assertTimeLeft(), { code: 'rate_limited' }, 'what waits already is refused in its turn');
+  assert.throws(
+    () => queued.assertTimeLeft(),
+    { code: 'rate_limited' },
+    'requests that already wait are refused in order',
+  );
   queued.leave(0);
   const save = limits.enter(requester('save'), 1);
   save.leave(person.cpuMs);
