@@ -5,7 +5,7 @@ import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 const ROOT = fileURLToPath(PACKAGE);
 
 /** Sentence shapes that make a comment hard to read, with the habit that mends each. */
-export const SHAPES: Record<string, RegExp> = {
+const SHAPES: Record<string, RegExp> = {
   'make a noun the subject': /(?:^|[.;:] )(?:What|Who|Whoever|Whom|Whose|Which)\b(?=[^.?]*[.;]|[^?]*$)/g,
   'name it with a noun':
     /\bwhat (?:was|is|are|were|has|had|have|it|they|a|the|no|cannot|comes|came|other|others|people)\b/g,
