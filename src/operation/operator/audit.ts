@@ -2,10 +2,10 @@ import { newId } from '../../platform/core/ids.ts';
 import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** Who an operator's action is recorded for. */
+/** The actor in the audit record of an operator's action. */
 export interface Actor {
   credential_kind: 'command' | 'operator';
-  /** null: a command, which has no user. */
+  /** null for a command, which has no user. */
   user_id: string | null;
   /** "" for a command. */
   request_id: string;
@@ -14,8 +14,8 @@ export interface Actor {
 export const COMMAND: Actor = { credential_kind: 'command', user_id: null, request_id: '' };
 
 /**
- * Writes the audit record of an operator's action. The workspace's owners read it, so the operator's address is not in it: the log
- * has it under the id of the request.
+ * Writes the audit record of an operator's action. The workspace's owners can read it, so it omits the operator's
+ * address; the log has the address under the request id.
  */
 export async function record(
   query: Query,
@@ -25,7 +25,7 @@ export async function record(
     event: string;
     before: object;
     after: object;
-    /** The workspace itself unless stated. */
+    /** Defaults to the workspace itself. */
     target?: { kind: string; id: string };
   },
 ): Promise<void> {

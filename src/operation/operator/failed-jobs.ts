@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/db.ts';
 import { type RequeuedJob, requeueFailedJob } from '../../platform/jobs/background-queue.ts';
 import { type Actor, record } from './audit.ts';
 
-/** Puts a failed job back into the queue with all its attempts; undefined where there is no such failed job. */
+/** Requeues a failed job with all its attempts. Returns undefined if no failed job has this id. */
 export function retryFailedJob(db: Db, by: Actor, job_id: string): Promise<RequeuedJob | undefined> {
   return db.transaction(async (query) => {
     const job = await requeueFailedJob(query, job_id);
@@ -14,13 +14,14 @@ export function retryFailedJob(db: Db, by: Actor, job_id: string): Promise<Reque
   });
 }
 
-/** Where a quotation begins; an apostrophe within a word begins none. */
+/** Matches the start of a quotation, but not an apostrophe within a word. */
 const QUOTATION = /(?<!\p{L})'|["“‘«`<]/u;
 const SHOWN_MAX = 200;
 
 /**
- * What of an error an operator may see who must not see texts of tenants: libraries quote what they could not read, and mail
- * servers whom they could not reach. The command `ibid jobs` shows all of it.
+ * Cuts an error message at its first quotation and masks email addresses, for operators who must not see tenants'
+ * texts. Libraries quote the input that they could not parse, and mail servers quote the recipient. The command `ibid
+ * jobs` shows the whole message.
  */
 export function withoutQuotations(error: string): string {
   const [before = ''] = error.split(QUOTATION);

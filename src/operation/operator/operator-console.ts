@@ -16,7 +16,7 @@ import { retryFailedJob, withoutQuotations } from './failed-jobs.ts';
 import type { OperatorConsole, ServiceOverview } from './schema.ts';
 import { changeLimits, changeShare, listLargest, pauseJobs, signOutMembers, usageOf } from './workspace-controls.ts';
 
-/** What `ibid doctor` looks at and what costs neither a connection to another server nor a second of the database. */
+/** The checks of `ibid doctor` that connect to no other server and take less than a second of database time. */
 const CHECKS: Record<string, Check<DatabaseSubject>> = {
   disk: checkDisks,
   clock: checkClock,
@@ -31,32 +31,32 @@ const CHECK_MS = 3_000;
 
 const LARGEST = 50;
 const FAILED_SHOWN = 100;
-/** Nothing has such an id or slug, and PostgreSQL refuses to compare it. */
+/** No id or slug contains such text, and PostgreSQL refuses to compare it. */
 const isNoName = (text: string) => !isStorable(text);
 
-/** Checks run at the same time. */
+/** Connections of one request, so that its checks run concurrently. */
 const CONNECTIONS = 3;
 
 interface ConsoleNeeds {
   config: Config;
-  /** Of the owner of the tables. */
+  /** Connects as the owner of the tables. */
   connection: PoolConfig;
-  /** Of the service's own PostgreSQL, if it has one. */
+  /** Set for the service's own PostgreSQL; undefined if DATABASE_URL names another server. */
   own: PoolConfig | undefined;
   version: string;
-  /** Who used the database longest lately. */
+  /** Workspaces by recent database time; time decays with a half-life of five minutes. */
   spenders(): [workspace_id: string, seconds: number][];
 }
 
 /**
- * What the operator's page shows and does. It does what the commands do, as they do it: as the owner of the tables, on a connection
- * that is opened for it and closed afterwards; at most one request has connections at a time. The caller must have asked `isOperator` before.
+ * Opens the API of the operator's page. It shares its functions with the commands, and like them connects as the owner
+ * of the tables, once per request. Requests run one at a time. The caller must have checked `isOperator`.
  */
 export function openOperatorConsole(needs: ConsoleNeeds): OperatorConsole {
   const operators = new Set(needs.config.OPERATORS);
   let turn: Promise<unknown> = Promise.resolve();
   let reading: Promise<ServiceOverview> | undefined;
-  // One after the other: the connections of the owner are taken from those that PostgreSQL has for everybody.
+  // Serialize requests: the owner's connections count against PostgreSQL's connection limit.
   const asOwner = <T>(work: (db: OwnerDb) => Promise<T>): Promise<T> => {
     const done = turn.then(() => onConnection(work));
     turn = done.catch(() => undefined);
@@ -66,7 +66,7 @@ export function openOperatorConsole(needs: ConsoleNeeds): OperatorConsole {
     const db = openDb({
       connection: needs.connection,
       connections: CONNECTIONS,
-      // The statement that was sent on it fails.
+      // The statement on that connection fails anyway.
       onConnectionLost: () => undefined,
     });
     try {
@@ -77,7 +77,7 @@ export function openOperatorConsole(needs: ConsoleNeeds): OperatorConsole {
   };
   return {
     isOperator: ({ email, email_verified }) => email_verified && operators.has(email),
-    // Operators who ask while it is being read get the same one.
+    // Concurrent requests share one read.
     overview: () =>
       (reading ??= asOwner((db) => readOverview(db, needs)).finally(() => {
         reading = undefined;

@@ -1,11 +1,11 @@
 import type { QuotaName } from '../../platform/core/quotas.ts';
 import type { Actor } from './audit.ts';
 
-// What an operator is shown and can do: shapes that the commands and the operator's page share. They have no text of a tenant.
+// Shapes that the operator's commands and page share. They contain no texts of tenants.
 
-/** What a check has seen, and what to do about it. */
+/** The observation of a check, with advice if it is not ok. */
 export interface Finding {
-  /** ok: as it should be. warning: it works, and should be looked at. problem: something does not work, or data are in danger. */
+  /** ok: as it should be. warning: works, but needs attention. problem: something does not work, or data is at risk. */
   level: 'ok' | 'warning' | 'problem';
   seen: string;
   advice?: string;
@@ -28,11 +28,11 @@ export interface WorkspaceUsage {
   used: number;
   /** null: unlimited. */
   allowed: number | null;
-  /** Whether the limit was set for this workspace. */
+  /** Whether the limit was set for this workspace, instead of by its plan. */
   is_own: boolean;
 }
 
-/** Limits by name: null is unlimited, `plan` the one of the workspace's plan. */
+/** New limits by name; null means unlimited, `plan` restores the limit of the workspace's plan. */
 export type LimitChanges = { [Name in QuotaName]?: number | null | 'plan' };
 
 export interface ShownFailedJob {
@@ -40,7 +40,7 @@ export interface ShownFailedJob {
   name: string;
   workspace_id: string | null;
   failed_at: string;
-  /** Without what it quotes. */
+  /** Cut at the first quotation, which may contain a tenant's text. */
   error: string;
 }
 
@@ -49,10 +49,10 @@ export interface ServiceOverview {
   versions: { ibid: string; node: string; postgresql: string; schema: string };
   /** Jobs of all processes by name. */
   jobs: { name: string; queued: number; running: number; failed: number; overdue_seconds: number }[];
-  /** The latest of them. */
+  /** The most recent ones. */
   failed_jobs: ShownFailedJob[];
   backup: { outcome: string; ended_at: string; backup_id: string; made_at: string } | undefined;
-  /** Who used the database longest lately, by this process. */
+  /** Workspaces by recent database time of this process; time decays with a half-life of five minutes. */
   spenders: { workspace_id: string; slug: string; seconds: number }[];
 }
 
@@ -61,16 +61,16 @@ export interface WorkspaceOverview {
   usage: WorkspaceUsage[];
 }
 
-/** What the operator's page shows and does. */
+/** The API of the operator's page. */
 export interface OperatorConsole {
-  /** Whether this user is an operator: one with a verified address that the configuration names. */
+  /** Whether this user has a verified address that the option OPERATORS names. */
   isOperator(user: { email: string; email_verified: boolean }): boolean;
   overview(): Promise<ServiceOverview>;
-  /** Those that store the most; `named`: only the one with this id or slug. */
+  /** Returns the workspaces that store the most; with `named`, only the workspace with this id or slug. */
   workspaces(named?: string): Promise<LargeWorkspace[]>;
-  /** undefined where there is none with this id. */
+  /** Returns undefined if no workspace has this id. */
   workspace(workspace_id: string): Promise<WorkspaceOverview | undefined>;
-  /** undefined where there is no such failed job. */
+  /** Returns undefined if no failed job has this id. */
   retryJob(by: Actor, job_id: string): Promise<'queued' | 'superseded' | undefined>;
   changeLimits(by: Actor, workspace_id: string, changes: LimitChanges): Promise<void>;
   pauseJobs(by: Actor, workspace_id: string, jobs_are_paused: boolean): Promise<void>;

@@ -3,7 +3,7 @@ import { type Sql, sql } from '../../platform/db/sql.ts';
 import { type Actor, record } from './audit.ts';
 import type { LargeWorkspace, LimitChanges, WorkspaceUsage } from './schema.ts';
 
-/** The workspaces that store the most; `named`: only the one with this id or slug. */
+/** Returns the workspaces that store the most; with `named`, only the workspace with this id or slug. */
 export function listLargest(query: Query, top: number, named: string | null = null): Promise<LargeWorkspace[]> {
   return query(sql`
     select w.workspace_id, w.slug, coalesce(u.bytes, 0)::bigint as bytes, coalesce(u.pages, 0)::bigint as pages,
@@ -18,14 +18,14 @@ export function listLargest(query: Query, top: number, named: string | null = nu
     order by 3 desc, 1 limit ${top}`);
 }
 
-/** What a workspace has and may have. */
+/** Returns the usage and limits of a workspace. */
 export function usageOf(query: Query, workspace_id: string): Promise<WorkspaceUsage[]> {
   return query(sql`
     select u.name, u.used, u.allowed, coalesce(c.limits ? u.name, false) as is_own
     from usage_and_limits(${workspace_id}) u left join workspace_controls c on c.workspace_id = ${workspace_id}`);
 }
 
-/** Gives a workspace limits of its own, or takes them back. */
+/** Sets limits of a workspace, or restores the limits of its plan. */
 export async function changeLimits(db: Db, by: Actor, workspace_id: string, changes: LimitChanges): Promise<void> {
   const names = Object.keys(changes);
   const own = Object.fromEntries(Object.entries(changes).filter(([, limit]) => limit !== 'plan'));
@@ -38,7 +38,7 @@ export async function changeLimits(db: Db, by: Actor, workspace_id: string, chan
   );
 }
 
-/** While jobs are paused, those that run go on, and no other is claimed. */
+/** Pauses or resumes the jobs of a workspace. Running jobs finish; workers claim no others while jobs are paused. */
 export async function pauseJobs(db: Db, by: Actor, workspace_id: string, jobs_are_paused: boolean): Promise<void> {
   const event = jobs_are_paused ? 'workspace.jobs_paused' : 'workspace.jobs_resumed';
   await change(db, by, workspace_id, event, sql`jobs_are_paused = ${jobs_are_paused}`);
@@ -49,9 +49,9 @@ export async function changeShare(db: Db, by: Actor, workspace_id: string, job_s
 }
 
 /**
- * Ends the sessions of all members of a workspace, everywhere, and its widget tokens. `withKeys`: also revokes the API keys
- * of the workspace and the personal ones of its members. Returns how many. Access tokens of an OpenID issuer are not ours to
- * end.
+ * Ends all sessions of a workspace's members, in every workspace, and invalidates its widget tokens. `withKeys` also
+ * revokes the API keys of the workspace and the personal keys of its members. Returns the counts. Access tokens from an
+ * OpenID issuer cannot be revoked here.
  */
 export async function signOutMembers(
   db: Db,
@@ -78,7 +78,7 @@ export async function signOutMembers(
 
 type Controls = Record<'limits' | 'jobs_are_paused' | 'job_share', unknown>;
 
-/** Changes what is set for a workspace, with an audit record of what differs. */
+/** Updates the controls of a workspace and audits the values that changed. */
 async function change(db: Db, by: Actor, workspace_id: string, event: string, assignment: Sql): Promise<void> {
   await db.transaction(async (query) => {
     const { before, after } = await setControls(query, workspace_id, assignment);

@@ -5,11 +5,11 @@ import { MIN_FREE_BYTES } from '@ibid/postgres-server/postgres.ts';
 import { byteAmount } from '../../../platform/core/quotas.ts';
 import { type Finding, ok, problem, type Subject, warning } from './finding.ts';
 
-/** As the alert IbidDiskLow has it. */
+/** The threshold of the alert IbidDiskLow. */
 const LOW_SHARE = 0.1;
 const FEW_INODES = 1_000;
 
-/** What is left on the disks that the service writes to. */
+/** Checks the free space and inodes of the disks that the service writes to. */
 export async function checkDisks({ config: { DATA_DIR, BACKUP_URL } }: Subject): Promise<Finding[]> {
   const folders = { DATA_DIR, ...(BACKUP_URL?.startsWith('file:') && { BACKUP_URL: fileURLToPath(BACKUP_URL) }) };
   return Promise.all(Object.entries(folders).map(([name, folder]) => checkDisk(name, folder)));
@@ -25,7 +25,7 @@ async function checkDisk(name: string, folder: string): Promise<Finding> {
   return free < LOW_SHARE * all ? warning(seen, advice) : ok(seen);
 }
 
-/** The folder itself, or the nearest one above it that is there. */
+/** Returns the folder, or its nearest existing ancestor. */
 export async function existingPart(folder: string): Promise<string> {
   for (let part = folder; ; part = dirname(part)) {
     const found = await stat(part).catch(() => undefined);

@@ -5,17 +5,17 @@ import type { Finding, NamedFinding } from '../schema.ts';
 
 export type { Finding, NamedFinding };
 
-/** What checks look at. */
+/** The input of a check. */
 export interface Subject {
   config: Config;
-  /** Files that options were read from. */
+  /** Files from which options were read. */
   files: readonly string[];
 }
 
-/** The database is there, with tables in it. */
+/** The input of a check that needs a migrated database. */
 export interface DatabaseSubject extends Subject {
   db: OwnerDb;
-  /** Of the service's own PostgreSQL; undefined where DATABASE_URL names one. */
+  /** Set for the service's own PostgreSQL; undefined if DATABASE_URL names another server. */
   own: PoolConfig | undefined;
 }
 
@@ -25,13 +25,14 @@ export const ok = (seen: string): Finding => ({ level: 'ok', seen });
 export const warning = (seen: string, advice: string): Finding => ({ level: 'warning', seen, advice });
 export const problem = (seen: string, advice: string): Finding => ({ level: 'problem', seen, advice });
 
-/** The message of an error with those of its causes, in one line; a library often has the reason in the last one. */
+/** Joins the messages of an error and its causes in one line; libraries often put the reason in the innermost cause. */
 export function reasonOf(error: unknown): string {
   const parts: string[] = [];
   for (let at = error; at instanceof Error && parts.length < 5; at = at.cause) {
     const { code, name } = at as NodeJS.ErrnoException;
     const text = at.message || (at as AggregateError).errors?.map(reasonOf).join(', ') || code || name;
-    // Where a library ends its sentence, its cause follows. What Node.js tells to try is no option of a service.
+    // A period at the end of a message becomes a colon before the message of its cause. The hint from Node.js is
+    // removed: the service has no such option.
     parts.push(
       text
         .replace(/; if the root CA is installed locally, try running Node\.js with --use-system-ca/, '')

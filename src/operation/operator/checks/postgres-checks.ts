@@ -2,7 +2,7 @@ import { measureSkewMs, SKEW_MAX_MS } from '../../../platform/db/clock-skew.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { type DatabaseSubject, duration, type Finding, ok, problem, warning } from './finding.ts';
 
-/** A clock that is this far off confuses people who compare logs. */
+/** Warn from this skew on: the timestamps of logs no longer line up. */
 const SKEW_NOTED_MS = 5_000;
 
 export async function checkClock({ db }: DatabaseSubject): Promise<Finding[]> {
@@ -23,10 +23,10 @@ interface Settings {
   used: number;
   xid_age: number;
   settings: Record<string, string>;
-  /** Versions of the library that sorts text: the recorded and the installed one. null: it has no versions. */
+  /** Recorded and installed version of the library that collates text; null if the library has no versions. */
   collation_made: string | null;
   collation_now: string | null;
-  /** Indexes that it sorts. Those of Ibid are sorted by bytes. */
+  /** Indexes that depend on the default collation. Indexes of Ibid sort by bytes. */
   collated: number;
   refresh: string;
 }
@@ -35,7 +35,10 @@ const DANGEROUS = ['fsync', 'full_page_writes'];
 const XID_AGE_WARNING = 500_000_000;
 const XID_AGE_PROBLEM = 1_500_000_000;
 
-/** The version of PostgreSQL, and settings with which it could lose what was acknowledged, or stop. */
+/**
+ * Checks the version of PostgreSQL and the settings and conditions that could make it lose acknowledged writes, or
+ * stop.
+ */
 export async function checkPostgres({
   db,
   config: { DATABASE_CONNECTIONS, ROLE },

@@ -1,9 +1,12 @@
 import { type Check, type NamedFinding, problem, reasonOf } from './finding.ts';
 
-/** The tables, columns and functions of migrations that are pending; the check of the schema names these. */
+/**
+ * SQLSTATEs of tables, columns and functions that a pending migration would create; the schema check reports the
+ * migration.
+ */
 const NOT_MIGRATED = ['42P01', '42703', '42883'];
 
-/** Runs all at once, each for at most `limitMs`; one that fails has found a problem. */
+/** Runs all checks concurrently, each for at most `limitMs`. A check that throws becomes a problem. */
 export async function runChecks<S>(
   checks: Record<string, Check<S>>,
   subject: S,
@@ -21,7 +24,7 @@ export async function runChecks<S>(
   return found.flat();
 }
 
-/** What hangs is given up, not ended: the process ends with the command. */
+/** Rejects when `ms` have passed. The work is abandoned, not cancelled: it ends with the process. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -24,10 +24,12 @@ export async function checkSchema({ db }: DatabaseSubject): Promise<Finding[]> {
   }
 }
 
-/** The schema as the migrations make it; it lies beside the sources. */
+/** The schema that all migrations produce, shipped with the sources. */
 const SCHEMA = new URL('schema.sql', PACKAGE);
 
-/** Indexes that are missing or invalid: queries read whole tables then, and unique ones guard nothing. */
+/**
+ * Finds missing or invalid indexes. Without them queries scan whole tables, and unique constraints are not enforced.
+ */
 export async function checkIndexes({ db }: DatabaseSubject): Promise<Finding[]> {
   const there = await db.query<{ name: string; is_valid: boolean; is_being_built: boolean }>(sql`
     select c.relname as name, i.indisvalid and i.indisready as is_valid,
@@ -48,7 +50,10 @@ export async function checkIndexes({ db }: DatabaseSubject): Promise<Finding[]> 
   return findings.length > 0 ? findings : [ok(`all ${there.length} indexes are there and valid`)];
 }
 
-/** The statements that make them. What a pending migration makes, or a newer version has dropped, is not missing. */
+/**
+ * Returns the statements that create the missing indexes, or none if migrations are pending or the schema is newer than
+ * this version.
+ */
 async function missingIndexes({ query }: DatabaseSubject['db'], there: ReadonlySet<string>): Promise<string[]> {
   const schema = await readFile(SCHEMA, 'utf8').catch(() => '');
   const pending = await findPending(query, listMigrations()).catch(() => undefined);

@@ -5,7 +5,7 @@ import { byteAmount } from '../../../platform/core/quotas.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { type DatabaseSubject, duration, type Finding, ok, problem, warning } from './finding.ts';
 
-/** As the alert IbidWalBehind has it. */
+/** The threshold of the alert IbidWalBehind. */
 const BEHIND_SECONDS = 900;
 
 interface WalState {
@@ -15,7 +15,9 @@ interface WalState {
   failed: string | null;
 }
 
-/** Whether the service can be restored to any moment: how much WAL waits to be stored, and whether some was lost. */
+/**
+ * Checks whether the service can be restored to any moment: how far WAL archiving is behind, and whether WAL was lost.
+ */
 export async function checkWal({ db, config: { BACKUP_WAL, DATA_DIR } }: DatabaseSubject): Promise<Finding[]> {
   if (BACKUP_WAL === undefined)
     return [ok('BACKUP_WAL is empty: backups can be restored, and no moments between them')];
@@ -54,7 +56,7 @@ async function waitingBytes(folder: string | undefined): Promise<number> {
   if (folder === undefined) return 0;
   let bytes = 0;
   for (const name of await readdir(folder).catch(() => [])) {
-    // It may just have been stored.
+    // The file may have been archived and deleted since `readdir`.
     bytes += (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0;
   }
   return bytes;

@@ -16,10 +16,10 @@ interface JobState {
   are_paused: boolean;
 }
 
-/** As the alert IbidJobsWait has it. */
+/** The threshold of the alert IbidJobsWait. */
 const WAIT_SECONDS = 600;
 
-/** Jobs that wait or were given up, and whether anything works on them. */
+/** Checks for failed and overdue jobs, and whether a worker is alive to run them. */
 export async function checkJobs({ db }: DatabaseSubject): Promise<Finding[]> {
   const [row] = await db.query<JobState>(sql`
     select
@@ -67,14 +67,14 @@ interface BackupState {
   age_seconds: number | null;
 }
 
-/** As the alert IbidBackupOld has it, where no schedule says more. */
+/** The threshold of the alert IbidBackupOld; used if there is no schedule. */
 const OLD_SECONDS = 36 * 3_600;
 
-/** The id of the latest backup that is kept at BACKUP_URL. */
+/** Returns the id of the latest backup at BACKUP_URL. */
 async function latestAt(url: string): Promise<string | undefined> {
-  // To open a folder makes it.
+  // Opening a folder would create it.
   if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) return undefined;
-  // What a bucket needs a folder for, this check does not use.
+  // A bucket store needs a folder for temporary files; this check writes none.
   const unused = await mkdtemp(join(tmpdir(), 'ibid-checks-'));
   try {
     const objects = await openObjects('BACKUP_URL', url, unused);
@@ -88,7 +88,7 @@ async function latestAt(url: string): Promise<string | undefined> {
   }
 }
 
-/** How old the latest backup is, and how the last attempt ended. */
+/** Checks the age of the latest backup and the outcome of the last attempt. */
 export async function checkBackups({
   db,
   config: { BACKUP_URL, BACKUP_SCHEDULE: schedule },
