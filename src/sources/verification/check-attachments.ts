@@ -3,7 +3,7 @@ import type { Blobs } from '../../platform/providers/storage/blobs.ts';
 import { SNIFFED_BYTES, sniffType } from '../../wiki/attachments/sniff-type.ts';
 import { type Finding, finding } from './findings.ts';
 
-/** A picture or another file that a page shows or links to, as its row says. */
+/** The stored row of a file that is attached to a page, such as a picture. */
 export interface Attachment {
   filename: string;
   content_type: string;
@@ -11,7 +11,10 @@ export interface Attachment {
   sha256: string;
 }
 
-/** Checks the stored bytes of attachments against their rows, each file once, as long as there are `bytes` left to read. */
+/**
+ * Compares the stored bytes of attachments with their rows. Each file is read once, and reading stops at `bytes` in
+ * total.
+ */
 export function openAttachmentCheck(blobs: Pick<Blobs, 'stream'>, bytes: number) {
   const known = new Map<string, Omit<Attachment, 'filename'> | undefined>();
   let left = bytes;
@@ -25,7 +28,7 @@ export function openAttachmentCheck(blobs: Pick<Blobs, 'stream'>, bytes: number)
   }
 
   return {
-    /** What of the attachments of a page is not as its row says. Those that are beyond the bytes are not read. */
+    /** Returns a finding for each attachment that differs from its row. Skips files that exceed the remaining bytes. */
     async check(page_id: string, attachments: readonly Attachment[]): Promise<Finding[]> {
       const findings: Finding[] = [];
       for (const { filename, content_type, byte_size, sha256 } of attachments) {
@@ -41,10 +44,10 @@ export function openAttachmentCheck(blobs: Pick<Blobs, 'stream'>, bytes: number)
   };
 }
 
-/** What a store can be asked for. */
+/** Names under which a store can have a file. */
 export const IS_HASH = /^[0-9a-f]{64}$/;
 
-/** What is stored under a hash; undefined where nothing is. */
+/** Hashes a stored file and detects its type. Returns undefined if the file is missing. */
 async function hashOf(blobs: Pick<Blobs, 'stream'>, name: string) {
   if (!IS_HASH.test(name)) return undefined;
   const digest = createHash('sha256');

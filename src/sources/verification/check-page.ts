@@ -5,25 +5,25 @@ import { type CitedBlock, meantIn } from '../records/cited-blocks.ts';
 import { compareBlocks, readShownPage, type ShownBlock, type ShownPage } from '../records/shown-blocks.ts';
 import { type Finding, finding } from './findings.ts';
 
-/** The present revision of a page, as it is stored. */
+/** The current revision of a page, from the database. */
 export interface StoredPage {
   page_id: string;
   revision: number;
-  /** compiled: it has not been edited since. */
+  /** compiled: not edited since. */
   origin: 'authored' | 'compiled';
   markdown: string;
   html: string;
   outline: readonly OutlineEntry[];
-  /** What searches look at. */
+  /** The text in the search index. */
   page_text: string;
-  /** The folder that its addresses are relative to. */
+  /** The folder that relative links start from. */
   folder: string;
   meant: Record<string, string> | null;
 }
 
 /**
- * What a page shows against its Markdown as it is rendered now (`rendered`; undefined where it was not rendered again), and
- * against the blocks that were compiled, where it has not been edited since.
+ * Checks the HTML of a page against its rendered Markdown and, if the page was not edited, against the compiled blocks.
+ * `rendered` is undefined if the page was not rendered again.
  */
 export async function checkPage(
   page: StoredPage,
@@ -34,7 +34,7 @@ export async function checkPage(
   const now = await readInTurn(html, folder);
   const blocks = compareBlocks(cited, now, meantIn(page));
   const unchanged = blocks.map(isUnchanged);
-  // It is rendered without the pages around it, on which its targets depend.
+  // `rendered` has no link targets, because it was rendered without the rest of the wiki: compare without targets.
   const unchangedIn = (shown: ShownPage) => compareBlocks(cited, shown, null).map(isUnchanged);
   const findings: Finding[] = [];
   const isCompiled = origin === 'compiled' && cited.length > 0;
@@ -63,7 +63,7 @@ function isUnchanged({ shown }: ShownBlock): boolean {
   return shown === 'unchanged';
 }
 
-/** A page of 1 MiB takes some 20 ms of CPU, in a turn of the event loop of its own. */
+/** Parses in a separate turn of the event loop: a page of 1 MiB takes about 20 ms of CPU. */
 async function readInTurn(html: string, folder = ''): Promise<ShownPage> {
   await nextTurn();
   return readShownPage(html, folder);
@@ -73,7 +73,7 @@ function outlineOf({ outline }: { outline: readonly OutlineEntry[] }): string {
   return JSON.stringify(outline.map(({ level, text, anchor }) => [level, text, anchor]));
 }
 
-/** Whether a page that took too long to render, or was too complex, shows its Markdown as it is written. */
+/** Whether the page shows its Markdown as plain text, because it was too complex or took too long to render. */
 function isPlain(html: string, markdown: string, now: ShownPage, rendered: ShownPage): boolean {
   if (!html.startsWith('<pre>\n')) return false;
   if (html === renderPlainText(markdown).html) return true;
@@ -81,7 +81,7 @@ function isPlain(html: string, markdown: string, now: ShownPage, rendered: Shown
   return formsOf(now) === formsOf(rendered);
 }
 
-/** Where wiki links lead depends on the pages that there are. */
+/** Targets of wiki links depend on the pages that exist, so they are not compared. */
 function withoutWikiLinks(html: string): string {
   return html.replace(/<a((?:[^"'>]|"[^"]*"|'[^']*')*)>/g, (tag, attributes: string) =>
     /\sclass="wiki[ "]/.test(attributes) ? '<a class="wiki">' : tag,

@@ -7,10 +7,10 @@ import type { CitationRow } from '../records/cited-blocks.ts';
 import { type Finding, finding } from './findings.ts';
 import type { ReadAgain, ReadPart } from './reread-file.ts';
 
-/** A page as it cites a source; `file`: the name of the file that it was compiled from. */
+/** The citations of a source by one page. `file` is the name of the file that the page was compiled from. */
 type CitingRow = CitationRow & { file: string };
 
-/** What was kept with a page; those that were compiled by earlier releases have less. */
+/** Data that was stored with a page; earlier releases stored less. */
 interface Kept {
   forms: boolean;
   boxes: boolean;
@@ -18,14 +18,14 @@ interface Kept {
 
 const MESSAGE = 'the places or hashes of its blocks are not those of the file';
 
-/** The places that were stored with a page against those of the file as it is read now. */
+/** Compares the stored citation ranges and hashes of a page with those found by re-reading the file. */
 export function checkPlaces(
   row: CitingRow,
   source: { filename: string; extractor_version: number },
   reading: ReadAgain,
 ): Finding[] {
   const altered = [finding('citations_altered', MESSAGE, row.page_id)];
-  // The same bytes as another type of file (LICENSE.md, LICENSE.txt) have another text: such a page cites nothing.
+  // The same bytes under another file type (LICENSE.md, LICENSE.txt) have another text; such a page cites nothing.
   const isOther = formatByName(row.file)?.kind !== formatByName(source.filename)?.kind;
   if (row.starts.length === 0 && isOther) return [];
   if (row.extractor_version > source.extractor_version) {
@@ -39,7 +39,7 @@ export function checkPlaces(
     row.targets === null ||
     row.target_blocks === null;
   const isOfNow = source.extractor_version === extractorVersion(reading.kind);
-  // What this version compiles is kept as a whole.
+  // Pages compiled by the current version have all of this data.
   if (isOfNow && (isOld || row.extractor_version !== source.extractor_version)) return altered;
   const stored = placesOf({
     ...row,
@@ -49,13 +49,16 @@ export function checkPlaces(
     target_blocks: row.target_blocks ?? [],
     targets: row.targets ?? [],
   });
-  // Another version may mark other things in a form of the same words.
+  // Forms include markup, which another version may produce differently for the same words.
   const kept = { forms: isOfNow, boxes: isOfNow || row.boxes !== null };
   const isSame = reading.parts.some((part) => isPageOf(part, stored, kept));
   return isSame ? [] : altered;
 }
 
-/** The page of a part has all its blocks, in order; and behind them links to parts below it, with the words of their headings. */
+/**
+ * Whether a page has all blocks of `part` in order, followed only by links to parts below it, with the words of their
+ * headings.
+ */
 function isPageOf({ places, below }: ReadPart, stored: readonly CitedPlace[], kept: Kept): boolean {
   if (keysOf(stored.slice(0, places.length), kept) !== keysOf(places, kept)) return false;
   const headings = new Set(below.map((place) => keyOf(place, { ...kept, forms: false })));
@@ -73,7 +76,10 @@ function keyOf(place: CitedPlace, kept: Kept): string {
   return [start, end, ...ranges, hash, ...form, ...(kept.boxes ? boxes : [])].join(' ');
 }
 
-/** Whether all blocks of a document in parts are cited: they are where none of its pages is gone. */
+/**
+ * Checks whether all blocks of a split document are cited. Reports nothing while some pages of the document are
+ * missing.
+ */
 export function openPartCheck(reading: ReadAgain) {
   const cited = new Set<string>();
   let pages = 0;

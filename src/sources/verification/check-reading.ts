@@ -44,7 +44,10 @@ export function textFindings(
   return findings;
 }
 
-/** The list of losses says what people need not look for in the file, so it is compared as the text is. */
+/**
+ * Compares the stored losses with the losses of this reading. The list tells users which content of the file is missing
+ * from the text, so it is verified like the text.
+ */
 export function lossFindings(source: StoredSource, reading: Reading | undefined): Finding[] {
   const { losses, loss_count, losses_to_review, file_characters, extractor_version } = source;
   const isCounted = loss_count === losses.length && losses_to_review === losses.filter(needsReview).length;
@@ -62,7 +65,7 @@ function keyOf(losses: readonly Loss[]): string {
   );
 }
 
-/** The record of an upload names its files; of a source the first file of its bytes. */
+/** A source must have the name of a file in its upload that became this source. */
 export function nameFindings({ is_of_upload }: StoredSource): Finding[] {
   const message = 'the upload that it names has no file of its name that became it';
   return is_of_upload ? [] : [finding('record_altered', message)];

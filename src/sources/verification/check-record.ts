@@ -3,10 +3,10 @@ import type { Property } from '@ibid/markdown/plain-text.ts';
 import type { RenderedPage } from '@ibid/markdown/render.ts';
 import { type Finding, finding } from './findings.ts';
 
-/** What the row of a page says of its present revision, which is what lists and searches show. */
+/** The row of a page, which lists and searches show, with fields of its current revision. */
 export interface StoredRecord {
   page_id: string;
-  /** Of the row of the page; the present revision has `title` and `origin`. */
+  /** From the row of the page; `title` and `origin` are from the current revision. */
   page_title: string;
   page_origin: 'authored' | 'compiled';
   description: string;
@@ -14,18 +14,21 @@ export interface StoredRecord {
   tags: readonly string[];
   properties: readonly Property[];
   source_count: number;
-  /** How many sources it has, counted. */
+  /** The counted number of its sources. */
   sources: number;
   title: string;
   origin: 'authored' | 'compiled';
   revision: number;
-  /** The number of its last revision. */
+  /** The highest revision number of the page. */
   last_revision: number;
-  /** Whether there is a revision of the number of the present one. */
+  /** Whether the current revision exists. */
   has_revision: boolean;
 }
 
-/** The row of a page that was made from a file, against its present revision, and that as it is rendered now, where it was. */
+/**
+ * Checks the row of a page that was made from a file against its current revision and, if it was rendered again,
+ * against the rendered Markdown.
+ */
 export function checkRecord(page: StoredRecord, rendered: RenderedPage | undefined): Finding[] {
   const { page_id, revision, last_revision, has_revision } = page;
   if (!has_revision) {

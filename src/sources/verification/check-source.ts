@@ -12,23 +12,26 @@ import { finding } from './findings.ts';
 import type { CheckedSource, CitingPage, StoredSource } from './records.ts';
 import { type ReadingTools, rereadFile } from './reread-file.ts';
 
-/** A page as it was checked, for a report. */
+/** The hashes of a checked page, for the signed report. */
 export interface CheckedPage {
   page_id: string;
   revision: number;
   html_sha256: string;
   markdown_sha256: string;
-  /** The blocks that were compiled of the source: [start, end) in its text, and whether the page says them unchanged. */
+  /**
+   * Blocks compiled from the source: [start, end) in its text, and whether the quote has its hash and the page shows it
+   * unchanged.
+   */
   blocks: { start: number; end: number; sha256: string; form_sha256: string; verified: boolean }[];
 }
 
-/** How much is read again for one source. */
+/** Limits of verifying one source. */
 export interface VerificationBounds {
-  /** Files that are larger are not read again, nor are more bytes of attachments. */
+  /** Larger files are not read again. Also limits the bytes of attachments that are read. */
   bytes: number;
-  /** Documents in more parts are not read again. */
+  /** Documents with more parts are not read again. */
   parts: number;
-  /** Pages that are rendered again; the others are only compared with what was compiled. */
+  /** Number of pages to render again; the others are only compared with the compiled blocks. */
   pages: number;
 }
 
@@ -39,8 +42,8 @@ export const NO_BOUNDS: VerificationBounds = {
 };
 
 /**
- * Verifies a source from its file on: the bytes, the text that is read of them, the places and hashes of the blocks, and
- * what its pages show. `pages` come in portions. Errors: those of the store but for a missing file.
+ * Verifies a source, starting at its file: the bytes, the extracted text, the ranges and hashes of the blocks, and the
+ * content of its pages. `pages` arrive in batches. Throws errors of the store, except for a missing file.
  */
 export async function checkSource(
   tools: ReadingTools,
@@ -91,8 +94,8 @@ export async function checkSource(
 }
 
 /**
- * The file as it is read now, under the limit that the stored reading met, so that both have to be the same. Where only the
- * reading of now meets one there is nothing to compare with.
+ * Reads the file under the limit that the stored reading met, so that the two are comparable. Returns no reading if
+ * only the new reading met a limit.
  */
 async function readAgain(tools: ReadingTools, source: StoredSource, { parts }: VerificationBounds) {
   const withoutPictures = isReadUnderLimit(source.losses);
@@ -110,7 +113,7 @@ async function addPage(
   bounds: VerificationBounds,
 ): Promise<CheckedPage> {
   const { markdown, html, page_id, revision } = page;
-  // Another version may show the same Markdown in another way, until the file is uploaded again.
+  // Another version may render the same Markdown differently until the file is uploaded again.
   const isOfNow = page.origin === 'authored' || [0, extractor_version].includes(checked.current_extractor_version);
   const isRendered = isOfNow && page.has_revision && checked.rendered_pages < bounds.pages;
   const input = { wiki_id, markdown, page_path: 'page', pagesByTarget: new Map<string, string>() };

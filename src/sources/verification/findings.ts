@@ -1,4 +1,4 @@
-/** What verification may find; more may be added. */
+/** Kinds of findings; more may be added. */
 export const FINDING_KINDS = [
   'file_missing',
   'file_altered',
@@ -18,11 +18,11 @@ export const FINDING_KINDS = [
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** Something that is not as it was compiled. `page_id` is "" where it is about the source. */
+/** A difference from the compiled state. `page_id` is "" if the finding concerns the source itself. */
 export interface Finding {
   kind: FindingKind;
   page_id: string;
-  /** A sentence for people. */
+  /** A sentence for users. */
   message: string;
 }
 

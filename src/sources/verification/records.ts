@@ -6,10 +6,10 @@ import type { StoredRecord } from './check-record.ts';
 import type { Finding } from './findings.ts';
 import type { StoredFile } from './reread-file.ts';
 
-/** A source as it is stored. */
+/** A source with its text, from the database. */
 export interface StoredSource extends StoredFile {
   title: string;
-  /** The type that was found when the file was read. */
+  /** The content type that was detected when the file was read. */
   detected_type: string;
   language: string;
   text: string;
@@ -18,33 +18,33 @@ export interface StoredSource extends StoredFile {
   loss_count: number;
   losses_to_review: number;
   file_characters: number;
-  /** Whether its upload has a file of its name that became it. */
+  /** Whether its upload has a file of the same name that became this source. */
   is_of_upload: boolean;
-  /** The ids of pages that were made from it, count a source, and cite none. */
+  /** Ids of pages that were made from the source and count a source, but have no citations. */
   unlinked: readonly string[];
 }
 
-/** A page of a source with what was compiled of it. `file`: the name of the file that it was compiled from. */
+/** A page with its citations of the source. `file` is the name of the file that the page was compiled from. */
 export interface CitingPage extends StoredPage, StoredRecord, CitationRow {
   file: string;
   attachments: readonly Attachment[];
 }
 
-/** What was found of a source. */
+/** The result of verifying a source. */
 export interface CheckedSource {
   file: 'intact' | 'altered' | 'missing';
-  /** Whether the text is what the file says when it is read now; not_read: the file is beyond a limit, or not intact. */
+  /** Whether re-reading the file produces the stored text. not_read: the file exceeds a limit or is not intact. */
   text: 'unchanged' | 'altered' | 'read_otherwise' | 'not_read';
-  /** Whether a reading met a limit of time or memory, when it was uploaded or now. */
+  /** Whether a reading met a time or memory limit, at upload or now. */
   limited: boolean;
-  /** The version that would read the file now; 0 where it was not read. */
+  /** The extractor version that read the file now; 0 if the file was not read. */
   current_extractor_version: number;
   citations: number;
-  /** Those whose quote has its hash, and that a page says unchanged. */
+  /** Citations whose quote has its hash and that a page shows unchanged. */
   verified: number;
-  /** Of those, the ones that stand in another context. */
+  /** Verified citations that appear in another context, for example below another heading. */
   in_other_context: number;
-  /** Those that people have edited or removed. */
+  /** Citations that were edited or removed. */
   edited: number;
   rendered_pages: number;
   stale_pages: string[];

@@ -15,7 +15,7 @@ export interface ReadingTools {
   sandbox: Sandbox;
 }
 
-/** A stored file. `content_type` is what the upload declared. */
+/** A stored file. `content_type` is the declared type of the upload. */
 export interface StoredFile {
   wiki_id: string;
   source_id: string;
@@ -25,42 +25,41 @@ export interface StoredFile {
   sha256: string;
 }
 
-/** What a file says when it is read now. */
+/** The result of reading a stored file again. */
 export interface ReadAgain {
   ok: true;
   kind: Kind;
   content_type: string;
   title: string;
   language: string;
-  /** The text of the source. */
   text: string;
-  /** What it is shown in: one page, or one for each part of a long document. */
+  /** One page, or a page for each part of a long document. */
   parts: ReadPart[];
-  /** What of the file the text does not have, and the characters of the file. */
+  /** Content of the file that the text lacks, and the number of characters in the file. */
   losses: readonly Loss[];
   file_characters: number;
-  /** Whether its page has all of the blocks: a long document has a page for each part. */
+  /** False for a document that is split into parts. */
   isOnePage: boolean;
 }
 
-/** What one page shows of a file. */
+/** The blocks that one page must show. */
 export interface ReadPart {
-  /** Its blocks, in order, with their places in the text. */
+  /** The page's own blocks, in order, with their ranges in the text. */
   places: readonly CitedPlace[];
-  /** The first blocks of the parts below it, whose words its links have. */
+  /** The first blocks of the parts below this one; the page links to those parts by these words. */
   below: readonly CitedPlace[];
 }
 
 export type Reading = ReadAgain | { ok: false; code: string; message: string; isLimited?: boolean };
 
-/** The path of the page does not matter to what the file says: only links depend on it. */
+/** The path affects only links, which are not compared. */
 const PAGE_PATH = 'page';
 const NO_PAGES: ReadonlyMap<string, string> = new Map();
 
 /**
- * Reads a stored file again, as an upload reads it, in the same confined processes: its text, its blocks and their hashes.
- * A document in more than `partsMax` parts is not read. `withoutPictures`: as one that met a limit. Errors: those of the
- * store, ENOENT where the file is gone.
+ * Reads a stored file as an upload does, in the same sandboxed processes: its text, and the blocks with their hashes.
+ * Documents with more than `partsMax` parts are not read. `withoutPictures` reads as if the limit for pictures had been
+ * met. Throws errors of the store, ENOENT if the file is missing.
  */
 export async function rereadFile(
   { blobs, reader, sandbox }: ReadingTools,
@@ -96,7 +95,7 @@ export async function rereadFile(
   };
 }
 
-/** The text of a document in parts is that of its parts, in order, as compileSections puts it together. */
+/** Compiles the parts in order and joins their texts, as compileSections does. */
 async function rereadParts(
   sandbox: Sandbox,
   { wiki_id, filename, content_type }: StoredFile,

@@ -3,8 +3,8 @@ import { citationColumns } from '../records/cited-blocks.ts';
 import type { CitingPage } from './records.ts';
 
 /**
- * The columns of StoredSource from a source `s` and its text `t`, which may be missing. `isSeen`: the condition of pages `p` that
- * are named.
+ * Selects the columns of StoredSource from a source `s` and its text `t`, which may be missing. `isSeen` is the
+ * condition on pages `p` that the caller may see.
  */
 export function storedSourceColumns(isSeen: Sql): Sql {
   return sql`
@@ -24,10 +24,9 @@ export function storedSourceColumns(isSeen: Sql): Sql {
     order by f.file_no limit 1), s.content_type) as content_type`;
 }
 
-/** Pages that are read together. */
 const PAGES_AT_ONCE = 20;
 
-/** The pages of a source in portions, those for which `isSeen` holds of `p`. */
+/** Yields the pages of a source that satisfy `isSeen`, in batches. */
 export async function* citingPages(
   many: (statement: Sql) => Promise<CitingPage[]>,
   { wiki_id, source_id }: { wiki_id: string; source_id: string },

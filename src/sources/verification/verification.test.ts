@@ -60,10 +60,10 @@ function verificationOf(source_id: string, of: typeof owner = owner): Promise<Ve
 
 const kindsOf = ({ findings }: Verification) => [...new Set(findings.map(({ kind }) => kind))];
 
-/** The tables that say what a file says, and what its pages show of it. */
+/** The tables that hold extracted text and the content of pages. */
 const TABLES = ['sources', 'source_texts', 'page_sources', 'revisions', 'pages', 'page_texts', 'attachments'] as const;
 
-/** What `look` finds after changes; everything is put back afterwards. */
+/** Calls `look` after making the changes, then restores all tables. */
 async function whileTampered<T>(changes: readonly Sql[], look: () => Promise<T>): Promise<T> {
   await world.db.transaction(async (query) => {
     for (const table of TABLES) await query(sql`create table ${raw(`kept_${table}`)} as select * from ${raw(table)}`);
@@ -92,7 +92,7 @@ function foundWith(source_id: string, ...changes: readonly Sql[]): Promise<strin
   return whileTampered(changes, async () => kindsOf(await verificationOf(source_id)));
 }
 
-/** The columns that are written. */
+/** Columns that are not generated. */
 function columnsOf(table: string): Promise<{ name: string; type: string }[]> {
   return world.db.query(sql`
     select column_name::text as name, udt_name::text as type from information_schema.columns
@@ -103,7 +103,7 @@ const ofDose = sql`source_id = ${DOSE}`;
 const ofWeaving = sql`source_id = ${WEAVING}`;
 const ofPage = sql`page_id = (select c.page_id from page_sources c where c.source_id = ${DOSE})`;
 
-test('where nothing was altered nothing is found', async () => {
+test('unaltered sources have no findings', async () => {
   for (const source_id of [DOSE, WEAVING]) {
     const verification = await verificationOf(source_id);
     assert.deepEqual([verification.file, verification.text, verification.findings], ['intact', 'unchanged', []]);
@@ -113,7 +113,7 @@ test('where nothing was altered nothing is found', async () => {
 
 const NEW_HASH = sql`sha256(convert_to('The sky is green today.', 'UTF8'))`;
 
-/** Each stored field, altered in the database itself. */
+/** Changes of stored fields, made in the database. */
 const TAMPERED: readonly (readonly [what: string, source_id: string, expected: string[], ...changes: Sql[]])[] = [
   ['the hash of the file', DOSE, ['file_missing'], sql`update sources set sha256 = repeat('0', 64) where ${ofDose}`],
   ['the size of the file', DOSE, ['file_altered'], sql`update sources set byte_size = byte_size + 1 where ${ofDose}`],
@@ -227,7 +227,10 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
   ],
 ];
 
-/** What is found where a column is another (one of these), or why it proves nothing. */
+/**
+ * The findings of which at least one must be reported when the column is altered, or the reason why altering it proves
+ * nothing.
+ */
 type Column = readonly string[] | string;
 
 const KEY = 'a row with another key is a row that is gone, which is tested below';
@@ -332,7 +335,9 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
   },
 };
 
-/** Other values of a column, by its name or its type: a number of a list altered, one gone, and all gone. */
+/**
+ * Altered values of a column, by its name or type. For lists: an altered number, a missing element, and an empty list.
+ */
 const OTHERWISE: Record<string, readonly string[]> = {
   origin: [`'authored'`],
   text: [`overlay(# placing 'zz' from 4)`, `''`],
@@ -348,7 +353,7 @@ function bothVerified() {
   return Promise.all([DOSE, WEAVING].map((id) => verificationOf(id)));
 }
 
-/** What the database itself refuses: lists of different lengths, one hash of two files, nothing at all. */
+/** Constraints of the database refuse some changes: lists of different lengths, the same hash for two files, null. */
 function refusedByConstraint(error: { code?: string }): undefined {
   if (!['23502', '23505', '23514'].includes(error.code ?? '')) throw error;
 }
@@ -390,7 +395,10 @@ for (const table of TABLES) {
   );
 }
 
-/** Rows that are gone: a source by `ibid verify` alone, since an API cannot be asked for it. */
+/**
+ * The finding for deleted rows of each table. Deleted sources are found by `ibid verify` only, since the API has no
+ * address for them.
+ */
 const GONE: Partial<Record<(typeof TABLES)[number], string>> = {
   source_texts: 'text_altered',
   page_sources: 'citations_missing',
@@ -399,13 +407,13 @@ const GONE: Partial<Record<(typeof TABLES)[number], string>> = {
 };
 
 for (const [table, kind] of Object.entries(GONE)) {
-  test(`rows of ${table} that are gone are found`, async () => {
+  test(`deleted rows of ${table} are found`, async () => {
     const found = await foundWith(DOSE, sql`delete from ${raw(table)}`);
     assert.ok(found.includes(kind), `${kind} must be among ${found.join(', ')}`);
   });
 }
 
-test('a source that is gone without a person who deleted it is found by `ibid verify`, and one that was deleted is not', async () => {
+test('`ibid verify` finds a source whose row is missing, unless the source was deleted', async () => {
   const other = await world.owner();
   await world.upload(other, other.wiki_id, { 'a.md': '# A\n', 'b.md': '# B\n' });
   const [a, b] = (await other.get(`/v1/wikis/${other.wiki_id}/sources`)).body;
@@ -432,18 +440,18 @@ async function verifiedByCommand(wiki_id: string): Promise<[isSound: boolean, sa
   return [isSound, said.join('\n')];
 }
 
-/** One in three, unless everything is tried. */
+/** Every third case, unless the run is a full one. */
 const isTurn = everyNth(3);
 
 for (const [what, source_id, expected, ...changes] of TAMPERED.filter(isTurn)) {
-  test(`${what}, altered in the database, is found and named`, async () => {
+  test(`altering ${what} in the database is reported`, async () => {
     const found = await foundWith(source_id, ...changes);
     for (const kind of expected) assert.ok(found.includes(kind), `${kind} must be among ${found.join(', ')}`);
     assert.deepEqual((await verificationOf(source_id)).findings, [], 'and nothing is found when it is as it was');
   });
 }
 
-test('a file that is altered or gone is found, and its text is not believed', async () => {
+test('an altered or missing file is reported, and its text is not trusted', async () => {
   const { sha256 = '' } = sources.find(({ source_id }) => source_id === DOSE) ?? {};
   const path = join(DATA_DIR, 'blobs', sha256.slice(0, 2), sha256);
   await rename(path, `${path}.kept`);
@@ -456,7 +464,7 @@ test('a file that is altered or gone is found, and its text is not believed', as
   assert.deepEqual((await verificationOf(DOSE)).findings, []);
 });
 
-test('what a person edits is counted and no finding, and where no one did so it is one', async () => {
+test('an edit is counted and is no finding, while a change without a revision is one', async () => {
   const [{ page_id } = { page_id: '' }] = await world.db.query<{ page_id: string }>(
     sql`select page_id from page_sources where ${ofWeaving}`,
   );
@@ -500,7 +508,10 @@ longTest('a reading that met a limit is no finding, and what it left out is comp
   assert.match(said.join(), /^1 sources, .*1 sources read under a limit, 0 sources do not match$/);
 });
 
-/** What a version of an extractor reads otherwise than the one before it; and the same as that read it, in another way. */
+/**
+ * Files that the previous version of an extractor read differently, and equivalents that read today as the originals
+ * did then.
+ */
 const READ_OTHERWISE: Record<string, { now: Uint8Array; before: Uint8Array }> = {
   'figure.html': {
     now: Buffer.from(
@@ -537,7 +548,7 @@ longTest(
     };
     await upload('before');
     await upload('now', elsewhere);
-    // The pages are what the former version made of the files that are elsewhere.
+    // Simulate the former version: the pages come from `before`, the stored files from `now`.
     for (const table of ['sources', 'upload_files']) {
       await world.db.query(sql`
       update ${raw(table)} f set sha256 = g.sha256, byte_size = g.byte_size from ${raw(table)} g
