@@ -9,10 +9,13 @@ import type { Citation } from './schema.ts';
 let sent: { text: string; values: readonly unknown[] }[] = [];
 const world = await openWorld({}, { observe: (text, values) => sent.push({ text, values }) });
 
-/** Far more than the page shows of it. */
+/** Characters after the last cited block, far more than the page shows. */
 const REST = 1_000_000;
 
-/** The citations of a page before and after the text of its source got longer, and how they are read then. */
+/**
+ * Returns the citations of a page before and after its source text was lengthened, and the statements of the second
+ * read.
+ */
 async function citationsOf(owner: Owner, name: string, text: string, longer: ReturnType<typeof sql>) {
   await world.upload(owner, owner.wiki_id, { [`${name}.md`]: text });
   const { body: page } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/${name}`);
@@ -25,7 +28,7 @@ async function citationsOf(owner: Owner, name: string, text: string, longer: Ret
   return { before, after, statements: sent.filter((each) => each.text.includes('source_texts')) };
 }
 
-test('the citations of a page read of its sources what the page shows, however long they are', async () => {
+test('the citations of a page read only the cited part of a source, however long its text is', async () => {
   const owner = await world.owner();
   const longer = sql`text || repeat('x', ${REST}::int)`;
   const { before, after, statements } = await citationsOf(owner, 'a', '# A\n\nOne.\n\nTwo.\n', longer);
@@ -39,7 +42,7 @@ test('the citations of a page read of its sources what the page shows, however l
   assert.ok(read < REST / 10, `${read} characters are read`);
 });
 
-test('a source with characters that are two UTF-16 units gives the same citations', async () => {
+test('characters of two UTF-16 units in a source text leave its citations unchanged', async () => {
   const owner = await world.owner();
   const text = '# 😀 A\n\nOne 𝒳 and 👩‍👩‍👧.\n\nTwo.\n\nTwo.\n';
   const same = await citationsOf(owner, 'b', text, sql`text || ${'😀'.repeat(10)}::text`);
@@ -51,7 +54,7 @@ test('a source with characters that are two UTF-16 units gives the same citation
   assert.equal(same.statements.length, 1);
 });
 
-test('a page with such characters before its first passage reads its source whole, and gives the same citations', async () => {
+test('the whole text is read if such characters precede the first passage, and citations are the same', async () => {
   const owner = await world.owner();
   const { before } = await citationsOf(owner, 'c', '# A\n\nOne.\n\nTwo.\n', sql`'😀😀' || text`);
   const [{ source_id = '' } = {}] = before;

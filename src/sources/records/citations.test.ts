@@ -26,7 +26,7 @@ cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const world = await openWorld({ DATA_DIR });
 const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
-/** Real documents where they are; elsewhere one of each format. */
+/** The shared corpus of real documents or, if it is missing, a document of each format. */
 function documents(): Record<string, string | Buffer> {
   if (existsSync(CORPORA)) {
     return Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]));
@@ -55,7 +55,7 @@ function letters(text: string): string {
   return text.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** What each page of a PDF says, as the library itself reads it: letters only, in the order of the file. */
+/** The letters of each PDF page as pdf.js extracts them, in file order. */
 async function lettersOfPages(bytes: Uint8Array): Promise<string[]> {
   const document = await getDocument({ data: new Uint8Array(bytes), useSystemFonts: false, verbosity: 0 }).promise;
   const pages: string[] = [];
@@ -106,7 +106,7 @@ longTest(
   },
 );
 
-test('what a block of a PDF says stands on the page of the PDF that it names', async (t) => {
+test('the words of a block are on the PDF page that its citation names', async (t) => {
   const owner = await world.owner();
   const files = Object.entries(documents()).filter(([name]) => name.endsWith('.pdf'));
   await world.upload(owner, owner.wiki_id, Object.fromEntries(files));
@@ -133,11 +133,11 @@ test('what a block of a PDF says stands on the page of the PDF that it names', a
     }
   }
   t.diagnostic(`${words.found} of ${words.all} words of four letters or more stand on their page`);
-  // A word that is broken over two columns or pages does not stand in one piece in the file.
+  // Words that are hyphenated across columns or pages are not contiguous in the file.
   assert.ok(words.all > 0 && words.found > 0.995 * words.all, `only ${words.found} of ${words.all} words were found`);
 });
 
-test('a citation of a PDF says where on its pages the block is, also on a page that is turned or cropped', async () => {
+test('a PDF citation has the rectangles of its block, even on rotated or cropped pages', async () => {
   const owner = await world.owner();
   const at = (text: string, x: number, y: number) => `BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET`;
   const upright = [
@@ -159,7 +159,7 @@ test('a citation of a PDF says where on its pages the block is, also on a page t
   ).flat();
   const boxesOf = (quote: string) => cited.find((each) => each.quote === quote)?.boxes;
   assert.equal(boxesOf('No pages.'), null);
-  /** A text of 10 points whose line is at this distance from the top: what is above and below it. */
+  /** Vertical extent of a 10-point text whose baseline is at a given distance from the top. */
   const expected: [quote: string, page: number, left: number, top: number, bottom: number][] = [
     ['A first paragraph.', 1, 50, 132, 145],
     ['apple', 1, 50, 232, 245],
@@ -175,7 +175,7 @@ test('a citation of a PDF says where on its pages the block is, also on a page t
   }
 });
 
-test('a search of sources names the page of the PDF on which the passage stands', async () => {
+test('a source search names the PDF page of a passage', async () => {
   const owner = await world.owner();
   const pages = ['aardvark', 'buffalo', 'capybara'].map((name) => [[`The ${name} is an animal.`, 50, 700] as const]);
   await world.upload(owner, owner.wiki_id, { 'animals.pdf': pdfOf(pages), 'birds.md': 'The cassowary is a bird.' });
@@ -188,7 +188,7 @@ test('a search of sources names the page of the PDF on which the passage stands'
   assert.deepEqual(await locatorOf('cassowary'), ['birds.md line:1']);
 });
 
-test('a source that is deleted leaves exactly its pages stale, and comes back with the same file', async () => {
+test('deleting a source marks exactly its pages as stale, and uploading the file again restores it', async () => {
   const owner = await world.owner();
   const files = { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n\nThree.\n' };
   await world.upload(owner, owner.wiki_id, files);
@@ -211,7 +211,7 @@ test('a source that is deleted leaves exactly its pages stale, and comes back wi
   assert.deepEqual((await staleOf())[1], ['b', false, 1]);
 });
 
-test('a text of a source that is altered fails exactly the citations of it', async () => {
+test('altering a source text fails exactly the citations of the altered passage', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne.\n\nTwo.\n', 'b.md': '# B\n\nThree.\n' });
   const sources = await all<{ source_id: string; filename: string }>(owner, 'sources');
@@ -237,7 +237,7 @@ test('a text of a source that is altered fails exactly the citations of it', asy
   );
 });
 
-test('the operator verifies all sources at once, and pages that do not verify are stale', async () => {
+test("the operator's command verifies all sources and marks pages that fail as stale", async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n' });
   const [sandbox, reader] = [openSandbox(), openDocumentReader()];
@@ -273,7 +273,7 @@ test('the operator verifies all sources at once, and pages that do not verify ar
   );
 });
 
-test('a block that a person changes is not verified any more, says which words differ, and its place in the source is uncovered', async () => {
+test('an edited block is no longer verified, names the changed words, and leaves its passage uncovered', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne stands.\n\nTwo is changed.\n\nThree stands.\n' });
   const [page] = await all<{ page_id: string }>(owner, 'pages');
@@ -313,7 +313,7 @@ test('a block that a person changes is not verified any more, says which words d
   assert.equal(part, 'Two is changed.');
 });
 
-test('a sentence is not what the source says with any word before, in or behind it, nor struck out, nor twice', async () => {
+test('a sentence is not verified after an added word, a strikethrough, or a duplication', async () => {
   const owner = await world.owner();
   const dose = 'The maximum dose is 10 mg';
   await world.upload(owner, owner.wiki_id, {
@@ -363,11 +363,11 @@ longTest('the rows of a large table that its page leaves out are what its covera
   assert.match(body.uncovered[0].excerpt, /^\s*row1000 x\nrow1001 x\n/);
 });
 
-test('a source gives its file back byte for byte: a browser shows a PDF, apart from everything else, and saves the rest', async () => {
+test('a source returns its file unchanged; browsers show only PDFs inline, sandboxed, and download the rest', async () => {
   const owner = await world.owner();
   const pdf = pdfOf([[['A title', 50, 700, 20]]]);
   const page = Buffer.from('<h1>A page</h1><script>alert(1)</script>');
-  // A name and a type that lie: what it is was found out when it was read.
+  // Wrong names and declared types; the type was detected when the file was read.
   await world.upload(owner, owner.wiki_id, { 'folder/a.pdf': pdf, 'b.html': page, 'c.pdf': page });
   const sources = await all<{ source_id: string; filename: string }>(owner, 'sources');
   for (const [filename, bytes, type, disposition] of [

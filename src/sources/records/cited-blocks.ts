@@ -3,7 +3,7 @@ import { boxesByBlock, contextAt, hashAt, targetsByBlock } from '@ibid/documents
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import type { FormKind } from './shown-blocks.ts';
 
-/** What a page shows of one source, as it was compiled; lists of the same length, a block each. */
+/** The stored citations of one source by one page. The lists have equal lengths, an element for each block. */
 export interface CitationRow {
   page_id: string;
   source_id: string;
@@ -13,50 +13,56 @@ export interface CitationRow {
   last_pages: number[];
   first_lines: number[];
   last_lines: number[];
-  /** 64 hexadecimal digits each, one behind the other. */
+  /** Concatenated hashes of 64 hexadecimal digits. */
   hashes: string;
-  /** As in Citations; null where the page was compiled before forms were kept. */
+  /** As in Citations; null for pages compiled before forms were stored. */
   form_blocks: number[] | null;
   form_hashes: string;
-  /** FORM_VERSION when it was compiled. */
+  /** FORM_VERSION at the time of compilation. */
   form_version: number;
-  /** The version that compiled it; 0 before it was kept, when forms did not mark what a browser draws. */
+  /**
+   * The extractor version that compiled the page. 0 for pages from before it was stored; their forms lack the marks for
+   * formulas and diagrams.
+   */
   extractor_version: number;
-  /** As in Citations; null where they are not known. */
+  /** As in Citations; null if unknown. */
   boxes: number[] | null;
-  /** As in Citations; null where the page was compiled before they were kept. */
+  /** As in Citations; null for pages compiled before they were stored. */
   contexts: string | null;
   target_blocks: number[] | null;
   targets: string[] | null;
-  /** The ids of the pages and the hashes of the files that targets mean, as `meantTarget` looks them up. */
+  /** Page ids and file hashes of the link targets, in the form that `meantTarget` expects. */
   meant: Record<string, string> | null;
 }
 
-/** A block of a page, and the place in the source's text (UTF-16 units) that it shows. */
+/** A block of a page and its range in the source text, in UTF-16 units. */
 export interface CitedBlock {
   block: number;
   start: number;
   end: number;
-  /** 0 where the source has no pages. */
+  /** 0 if the source has no pages. */
   first_page: number;
   last_page: number;
-  /** 0 where the file has no lines, or the block is not from it; `placesBy` says where they are paragraphs or chapters. */
+  /**
+   * 0 if the file has no lines or the block is not from the file. For Word and EPUB these are paragraphs and chapters:
+   * see `placesBy`.
+   */
   first_line: number;
   last_line: number;
-  /** Rectangles on its pages; null where they are not known. */
+  /** Rectangles on its pages; null if unknown. */
   boxes: CitedBox[] | null;
   sha256: string;
   quote: string;
-  /** Of its form; "" where the page was compiled before forms were kept. */
+  /** The hash of the block's form; "" for pages compiled before forms were stored. */
   form_sha256: string;
   form_kind: FormKind;
   context: string;
   targets: readonly string[] | undefined;
-  /** Whether the source's text still has its hash there. */
+  /** Whether the quote in the source text still has its hash. */
   source_matches: boolean;
 }
 
-/** A rectangle in points from the upper left corner of the page as it is shown. */
+/** A rectangle in points, from the upper left corner of the page after rotation and cropping. */
 interface CitedBox {
   page: number;
   left: number;
@@ -65,7 +71,7 @@ interface CitedBox {
   bottom: number;
 }
 
-/** The columns of a CitationRow from a row `c` of page_sources. */
+/** Selects the columns of CitationRow from a row `c` of page_sources. */
 export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
   encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes,
@@ -86,8 +92,8 @@ export const citationColumns: Sql = sql`
     where m.id is not null) end as meant`;
 
 /**
- * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
- * place `from` on, at least as far as the last block.
+ * Returns the cited blocks of a page, with the source match of each recomputed from its quote. `passage` is the source
+ * text from offset `from` on, at least up to the end of the last block.
  */
 export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedBlock[] {
   const forms = new Map(row.form_blocks?.map((block, i) => [block, hashAt(row.form_hashes, i)]));
@@ -131,7 +137,9 @@ function formKindOf({ form_blocks, form_version, extractor_version }: CitationRo
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 const EPUB = 'application/epub+zip';
 
-/** What the stored lines of a block are in a file of its type: lines, paragraphs of a Word document or the chapter of an EPUB. */
+/**
+ * Names the stored lines of a block by file type: lines, the paragraphs of a Word document, or the chapter of an EPUB.
+ */
 export function placesBy(
   content_type: string,
   { first_line, last_line }: Pick<CitedBlock, 'first_line' | 'last_line'>,
@@ -152,12 +160,12 @@ function boxesOf(numbers: readonly number[] | undefined): CitedBox[] | null {
   });
 }
 
-/** `meant` of a row, as compareBlocks takes it. */
+/** Returns the `meant` of a row as the map that compareBlocks takes. */
 export function meantIn({ meant }: Pick<CitationRow, 'meant'>): ReadonlyMap<string, string> {
   return new Map(Object.entries(meant ?? {}));
 }
 
-/** What of a text of this length is in none of the blocks: [start, end), in order. */
+/** Returns the ranges of a text that no block covers: [start, end), in order. */
 export function gapsBetween(blocks: readonly { start: number; end: number }[], length: number): [number, number][] {
   const gaps: [number, number][] = [];
   let at = 0;

@@ -10,7 +10,7 @@ import { compareBlocks, readShownPage } from './shown-blocks.ts';
 const EDITS = extent(1_200, 300);
 const SEED = 20_261_128;
 
-/** What is compared of a page in `folder` when it is compiled, as cite-blocks.ts makes it. */
+/** The compiled blocks of a page in `folder`, in the form that cite-blocks.ts produces. */
 function compiledOf(markdown: string, folder = '') {
   const { text, blocks } = renderMarkdown(markdown);
   return blocks.map(({ start, end, form, context, targets }) => ({
@@ -22,7 +22,7 @@ function compiledOf(markdown: string, folder = '') {
   }));
 }
 
-/** For each block of `before` what it is in `after`: `full`, `half: …` or `none`. */
+/** Maps the quote of each block of `before` to its state in `after`: `full`, `half: …` or `none`. */
 function ticks(before: string, after: string, meant?: ReadonlyMap<string, string>, folder = ''): Map<string, string> {
   const compiled = compiledOf(before, folder);
   const page = readShownPage(renderMarkdown(after).html, folder);
@@ -37,7 +37,7 @@ function ticks(before: string, after: string, meant?: ReadonlyMap<string, string
 
 const WORDS = 'pump valve lid tank hose wheel motor filter lamp cable'.split(' ');
 
-/** A document with everything that has a context; each block has a number of its own. */
+/** A document that has every kind of context. Each block has its own number. */
 function documentOf(pick: (n: number) => number) {
   const word = () => WORDS[pick(WORDS.length)] ?? '';
   return {
@@ -81,7 +81,7 @@ function markdownOf(doc: Doc): string {
   ].join('\n\n');
 }
 
-/** Edits around blocks, and the blocks that must not keep a full tick. */
+/** Edits in the context of blocks, each with the blocks that must lose their full tick. */
 const AROUND: Record<string, (doc: Doc, pick: (n: number) => number) => [Doc, string[]]> = {
   'heads exchanged': (doc) => [{ ...doc, heads: [0, 2, 1].map((i) => doc.heads[i] ?? '') }, rowsOf(doc)],
   'a head renamed': (doc, pick) => [{ ...doc, heads: doc.heads.with(1 + pick(2), 'Never') }, rowsOf(doc)],
@@ -135,7 +135,7 @@ function rowsOf({ heads, rows }: Doc): string[] {
   return [heads, ...rows].map((cells) => cells.join(' '));
 }
 
-test('of some hundred edits around blocks none leaves a full tick to what they change, and others keep theirs', (t) => {
+test('edits around a block take its full tick, and blocks with an unchanged context keep theirs', (t) => {
   t.diagnostic(`seed ${SEED}`);
   const random = randomNumbers(SEED);
   const pick = (n: number) => Math.floor(random() * n);
@@ -162,7 +162,7 @@ test('of some hundred edits around blocks none leaves a full tick to what they c
   t.diagnostic(`${EDITS} edits: ${kept} keep a full tick, ${lost} unchanged blocks lose theirs`);
 });
 
-test('half a tick names what is another', () => {
+test('half a tick names the part of the context that changed', () => {
   const doc = documentOf(() => 0);
   const before = markdownOf(doc);
   const half = (after: string, quote: string) => ticks(before, after).get(quote);
@@ -183,7 +183,7 @@ test('half a tick names what is another', () => {
   assert.equal(half(before.replace(/\[safety rules\]\([^)]*\)/, '[safety rules](page-c)'), linked), 'none');
 });
 
-test('a table below another caption, and a list within an item that begins elsewhere, stand elsewhere', () => {
+test('a table under another caption and a nested list with another first number change the context', () => {
   const table = (caption: string) =>
     `<table><caption>${caption}</caption><tr><th>a</th></tr><tr><td>1</td></tr></table>`;
   assert.equal(ticks(table('Least'), table('Most')).get('1'), 'half: place');
@@ -192,13 +192,13 @@ test('a table below another caption, and a list within an item that begins elsew
   assert.equal(ticks('## A\n\nx', '### A\n\nx').get('x'), 'full', 'the level of a heading');
 });
 
-test('sections with equal blocks may change places', () => {
+test('sections with equal blocks can swap places', () => {
   const section = (name: string) => `## ${name}\n\nSee [here](${name.toLowerCase()}).\n\n1. One\n2. Two`;
   const [one, two] = [section('First'), section('Second')];
   for (const tick of ticks(`${one}\n\n${two}`, `${two}\n\n${one}`).values()) assert.equal(tick, 'full');
 });
 
-test('a link to a page that moved leads where it led, as does one of another way to write it', () => {
+test('a link to a moved page, or a different spelling of the same target, still matches', () => {
   const meant = new Map([
     ['page:guide/a', 'page_1'],
     ['page:moved/b', 'page_1'],
@@ -211,7 +211,7 @@ test('a link to a page that moved leads where it led, as does one of another way
   assert.equal(tick('[See](../other#part) it'), 'none');
 });
 
-test('a wiki link that led to no page may lead to the one of its name', () => {
+test('a wiki link without a page matches a page created later with that name', () => {
   const compiled = compiledOf('See [[Release notes|them]] now.');
   const shown = (path: string) => {
     const { html } = renderMarkdown('See [[Release notes|them]] now.', {

@@ -5,7 +5,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { dropPendingCte } from '../../wiki/search/index/pending.ts';
 import { SourceParams, sourceColumns } from './schema.ts';
 
-/** The stored bytes stay: they may be those of another wiki's source, or of an attachment. */
+/** Keeps the stored bytes, because another wiki's source or an attachment may share them. */
 export const deleteSource = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/sources/:source_id',
@@ -19,7 +19,8 @@ export const deleteSource = endpoint({
   errors: ['legal_hold'],
   example: { reply: null },
   run: ({ params, transaction }) =>
-    // Under the lock of the wiki, as an upload gives pages their sources: the pages of this one are all seen, and each once.
+    // Hold the wiki lock, as uploads do when they link pages to sources, so that no page of this source is missed or
+    // counted twice.
     transaction(async (tx) => {
       await tx.one({
         before: sql`

@@ -18,10 +18,10 @@ import {
 import { exampleSource, SourceLoss, SourceParams } from './schema.ts';
 import { compareBlocks, readShownPage } from './shown-blocks.ts';
 
-/** How much of a part that no page shows is quoted. */
+/** Maximum length of the excerpt of an uncovered range, in characters. */
 const EXCERPT = 200;
 
-/** Pages that are read together: a long document has hundreds. */
+/** Pages per query: a long document has hundreds. */
 const PAGES_AT_ONCE = 20;
 
 const Coverage = Record(
@@ -92,7 +92,7 @@ export const getCoverage = endpoint({
       })),
       text_characters,
       file_characters,
-      // Rounded down, so that only a text that has everything has the share 1.
+      // Rounded down, so that only a complete text has the share 1.
       ...(file_characters > 0 && {
         share: Math.min(1, Math.floor((10_000 * text_characters) / file_characters) / 10_000),
       }),
@@ -107,7 +107,7 @@ interface CoverageRow {
   file_characters: number;
 }
 
-/** The blocks of a source that pages say as it says them. */
+/** Returns the cited blocks that pages show unchanged. */
 async function shownBlocks(
   many: Statements['many'],
   { wiki_id, source_id }: { wiki_id: string; source_id: string },
@@ -132,7 +132,7 @@ async function shownBlocks(
   }
 }
 
-/** A part of a text without the line breaks around it. */
+/** Trims the white space around a range. */
 function trimmed(text: string, [start, end]: [number, number]): [number, number] {
   const part = text.slice(start, end);
   return [start + part.length - part.trimStart().length, end - part.length + part.trimEnd().length];

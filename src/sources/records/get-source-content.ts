@@ -5,8 +5,8 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { exampleSource, type Source, SourceParams, sourceColumns } from './schema.ts';
 
 /**
- * A source may be any file, so a browser only saves it; but a PDF, which it shows apart from
- * everything else, so that a citation can lead to its page.
+ * Serves a source as a download, because it may be any kind of file. Only PDFs are shown by the browser, in a sandbox,
+ * so that a citation can link to a page.
  */
 export const getSourceContent = endpoint({
   method: 'GET',

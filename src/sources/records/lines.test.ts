@@ -33,7 +33,7 @@ const MARKDOWN =
   '\ufeff---\r\ntitle: T\r\n---\r\n\r\n# One\r\n\r\nTwo\r\nthree.\r\n\r\n```\r\nfour\r\n```\r\n\r\n- five\r\n- six\r\n';
 const MARKDOWN_PLACES = ['5-5 One', '7-8 Two three.', '11-11 four', '14-14 five', '15-15 six'];
 
-test('a citation names the lines of the uploaded file, also of one in an archive', async () => {
+test('a citation names the lines of the uploaded file, even if the file was in an archive', async () => {
   const owner = await world.owner();
   const zip = zipOf([['docs/inside.md', `\n\n${MARKDOWN.slice(1)}`]]);
   await world.upload(owner, owner.wiki_id, {
@@ -49,7 +49,7 @@ test('a citation names the lines of the uploaded file, also of one in an archive
   assert.deepEqual(placesOf(citations, 'b.txt'), ['1-2 One\nand two.', '5-5 Three.', '7-9     four\n\n    five']);
   assert.deepEqual(placesOf(citations, 'c.csv'), ['1-1 name says', '2-3 a one two', '5-5 b three']);
   assert.deepEqual(placesOf(citations, 'd.html'), ['0-0 One', '0-0 Two']);
-  // Front matter behind two empty lines is front matter, and the lines are those of the file.
+  // Front matter may follow two empty lines; line numbers still count from the start of the file.
   const inside = citations.filter(({ filename }) => filename.endsWith('inside.md'));
   assert.deepEqual(
     inside.map(({ first_line, last_line }) => `${first_line}-${last_line}`),
@@ -143,7 +143,7 @@ longTest('what a long file says is on the lines of the whole file, also where it
   }
 });
 
-test('a search of sources names the line of the passage, and of what was uploaded before lines were kept its offset', async () => {
+test('a source search names the line of a passage, or its offset if lines were not stored', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 300 }, (_, i) => `\tfiller${i}`);
   rows[217] = '\taardvark here';
@@ -156,7 +156,7 @@ test('a search of sources names the line of the passage, and of what was uploade
   assert.deepEqual(await locatorOf('buffalo'), ['line:3']);
   await world.db.query(sql`
     update page_sources set first_lines = '{}', last_lines = '{}' where wiki_id = ${owner.wiki_id}`);
-  // Another version compiled it.
+  // Simulate a file that another version compiled.
   await world.db.query(sql`delete from compiled_files where wiki_id = ${owner.wiki_id}`);
   assert.deepEqual(await locatorOf('buffalo'), ['offset:4']);
   const citations = await citationsOf(owner);

@@ -14,7 +14,7 @@ interface Cited {
   source_id: string;
 }
 
-/** A wiki of some files with links between them. */
+/** A wiki of some files that link to each other. */
 async function linkedWiki() {
   const owner = await world.owner();
   const at = `/v1/wikis/${owner.wiki_id}`;
@@ -44,7 +44,7 @@ async function linkedWiki() {
   return { owner, at, page, page_id, cited, write, tick };
 }
 
-test('a page as it was uploaded is verified in its context, with all links and pictures, and so is its source', async () => {
+test('an unedited page and its source are verified with full context, links and pictures', async () => {
   const { owner, at, cited } = await linkedWiki();
   const all = await cited();
   assert.equal(all.length, 6);
@@ -53,7 +53,7 @@ test('a page as it was uploaded is verified in its context, with all links and p
   assert.deepEqual([found.findings, found.verified, found.in_other_context], [[], 6, 0]);
 });
 
-test('links that lead to pages that moved since keep their block verified, also when it is written again', async () => {
+test('a block stays verified when the pages it links to move, even after an edit', async () => {
   const { owner, at, page, page_id, write, tick } = await linkedWiki();
   const { page_id: target } = await page('guide/b');
   const moved = await owner.patch(`${at}/pages/${target}`, { slug: 'other' });
@@ -69,7 +69,7 @@ test('links that lead to pages that moved since keep their block verified, also 
   assert.equal(await tick('A plan'), 'true same ');
 });
 
-test('a link that leads elsewhere, or another picture, takes the tick from its block alone', async () => {
+test('another link target or picture unverifies only its own block', async () => {
   const { owner, at, page, write, tick } = await linkedWiki();
   const { page_id } = await page('guide/q');
   const [other] = (await owner.get(`${at}/pages/${page_id}/attachments`)).body;
@@ -92,7 +92,7 @@ test('a link that leads elsewhere, or another picture, takes the tick from its b
   }
 });
 
-test('a block in another context is verified with half a tick, which its verification counts', async () => {
+test('a block in another context keeps half a tick, which verification counts', async () => {
   const { owner, at, cited, write, tick } = await linkedWiki();
   await write((markdown) =>
     markdown.replace('## Steps', '## Never').replace(/1\. (Open it)\n2\. (Close it)/, '1. $2\n2. $1'),

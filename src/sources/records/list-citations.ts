@@ -10,10 +10,10 @@ import { type CitationRow, type CitedBlock, citationColumns, citedBlocks, meantI
 import { Citation, exampleSource } from './schema.ts';
 import { changesOf, compareBlocks, readShownPage, type ShownBlock } from './shown-blocks.ts';
 
-/** The length of texts whose words are compared for one answer, in UTF-16 units. */
+/** Total length of the texts that one answer may diff, in UTF-16 units. */
 const COMPARED_MAX = 100_000;
 
-/** A page is made of one source or a few; of each is read the part that the page's blocks lie in. */
+/** Reads only the passages of the page's blocks. A page has one source or a few. */
 export const listCitations = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/citations',
@@ -73,7 +73,8 @@ export const listCitations = endpoint({
         order by c.source_id`,
     );
     const cited = new Map(rows.map((row) => [row.source_id, citedBlocks(row, row.passage, row.first)]));
-    // The database counts characters where places are UTF-16 units: behind an emoji, for one, its passage is another.
+    // PostgreSQL counts characters, but ranges are in UTF-16 units: an emoji before the passage shifts it. Retry with
+    // the whole text.
     const moved = rows.filter((row) => cited.get(row.source_id)?.some(({ source_matches }) => !source_matches));
     const texts = await textsOf(
       many,
@@ -101,7 +102,7 @@ export const listCitations = endpoint({
 
 type PlacedBlock = CitedBlock & ReturnType<typeof placesBy>;
 
-/** A compiled block as the API answers it, with what became of it. */
+/** Formats a compiled block and its current state for the API. */
 function citationOf(
   { form_sha256, context, targets, ...cited }: PlacedBlock,
   { shown, block, context: changed }: ShownBlock,
@@ -122,16 +123,16 @@ interface SourceRow extends CitationRow {
   title: string;
   filename: string;
   content_type: string;
-  /** The folder that its addresses are relative to. */
+  /** The folder that relative links start from. */
   folder: string;
-  /** Of the page, in the first row. */
+  /** The HTML of the page; null except in the first row. */
   html: string | null;
-  /** Where its first block begins. */
+  /** The offset of the first block. */
   first: number;
   passage: string;
 }
 
-/** The whole texts of these sources of a page. */
+/** Returns the whole texts of the given sources of a page. */
 async function textsOf(
   many: Statements['many'],
   { wiki_id, page_id }: { wiki_id: string; page_id: string },

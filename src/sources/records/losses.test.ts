@@ -9,7 +9,7 @@ import type { Source } from './schema.ts';
 
 const world = await openWorld();
 
-/** The only source of a wiki, as the list has it, and its coverage. */
+/** Returns the only source of a wiki as listed, with its coverage. */
 async function sourceOf(owner: Owner) {
   const [source] = await listAll<Source>(owner, `/v1/wikis/${owner.wiki_id}/sources`);
   assert.ok(source);
@@ -18,7 +18,7 @@ async function sourceOf(owner: Owner) {
   return { source, coverage, incomplete };
 }
 
-test('a file whose text has everything says so', async () => {
+test('a file whose text is complete reports no losses', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.csv': 'name,"count, of all"\nPear,"1 ""000"""\n' });
   const { coverage, incomplete } = await sourceOf(owner);
@@ -57,7 +57,7 @@ longTest(
   },
 );
 
-test('a file that was read by an earlier release is judged again when it is uploaded again', async () => {
+test('uploading a file again recomputes losses that an earlier release stored', async () => {
   const owner = await world.owner();
   const files = { 'a.csv': 'a,b\n1,2\n' };
   await world.upload(owner, owner.wiki_id, files);
@@ -69,7 +69,7 @@ test('a file that was read by an earlier release is judged again when it is uplo
   assert.equal((await sourceOf(owner)).coverage.share, 1);
 });
 
-test('the summary of an upload, the list of sources, the source and the page say what is not on the page', async () => {
+test('the upload summary, the source list, the source and the page name the missing content', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 45_000 }, (_, i) => `row ${i} of a long file of rows,${i}`);
   const { body: upload } = await world.upload(owner, owner.wiki_id, { 'a.csv': `a,b\n${rows.join('\n')}\n` });
@@ -99,7 +99,7 @@ test('the summary of an upload, the list of sources, the source and the page say
   );
 });
 
-test('what of an HTML file is navigation is listed, and is nothing that a person must look at', async () => {
+test('navigation in an HTML file is listed as a loss that needs no review', async () => {
   const owner = await world.owner();
   const { body: upload } = await world.upload(owner, owner.wiki_id, {
     'a.html': '<main><h1>Losses</h1><p>What is read.</p></main><nav>A menu, which is not</nav>',

@@ -38,7 +38,7 @@ export const SourceHit = Record(
 );
 export type SourceHit = Static<typeof SourceHit>;
 
-/** A part of the text that was extracted from a source. */
+/** A range of the text extracted from a source. */
 export const SourceText = Record(
   {
     source_id: Id,
@@ -51,7 +51,7 @@ export const SourceText = Record(
 );
 export type SourceText = Static<typeof SourceText>;
 
-/** A block of a compiled page, and the place in its source that it shows. */
+/** A block of a compiled page and its range in the source. */
 export const Citation = Record(
   {
     block: Type.Integer({ description: 'Which block of the page as it was compiled, counted from 0.' }),
@@ -125,7 +125,7 @@ export const Citation = Record(
 );
 export type Citation = Static<typeof Citation>;
 
-/** A source whose text does not have everything of its file. */
+/** A source whose text lacks some content of its file. */
 export const IncompleteSource = Record(
   {
     source_id: Id,
@@ -141,7 +141,7 @@ export const IncompleteSource = Record(
 );
 export type IncompleteSource = Static<typeof IncompleteSource>;
 
-/** Something of a file that its text does not have. */
+/** Content of a file that its text lacks. */
 export const SourceLoss = Record(
   {
     kind: Type.Enum([...LOSS_KINDS], { description: 'More kinds may be added.' }),
@@ -157,10 +157,9 @@ export const SourceLoss = Record(
 
 export type SourceLoss = Static<typeof SourceLoss>;
 
-/** The path of one source. */
 export const SourceParams = Type.Object({ wiki_id: Id, source_id: Id });
 
-/** The columns of Source from a source `s`. A source is written when it is usable, so it is always ready. */
+/** Selects the columns of Source from a source `s`. Sources are inserted when usable, so the status is always ready. */
 export const sourceColumns: Sql = sql`
   s.source_id, s.wiki_id, s.upload_id, s.title, s.filename, s.content_type, s.byte_size, s.sha256, s.language,
   'ready' as status_label,

@@ -30,7 +30,7 @@ import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.t
 
 interface HitRow extends Source, HitText {
   score: number;
-  /** Where the blocks of a source that has pages or lines begin, by the pages of the wiki that show them; null for others. */
+  /** Block offsets of the pages that show this source; null if the source has neither pages nor lines. */
   blocks: PlacedBlocks[] | null;
 }
 
@@ -104,7 +104,10 @@ const CONDITIONS: FilterConditions = {
   type: (types) => sql`'source' = any (${types}::text[])`,
 };
 
-/** Where the blocks of a source begin that pages of the wiki show, of those that show one in its first `most` characters. */
+/**
+ * Selects the block offsets of pages that cite the source, limited to pages whose first block starts within `most`
+ * characters.
+ */
 function blocksOf(wiki_id: string, source_id: Sql, most: number): Sql {
   return sql`(
     select json_agg(json_build_object('starts', c.starts, 'first_pages', c.first_pages, 'first_lines', c.first_lines,
@@ -121,7 +124,7 @@ function placeOf({ last_line, first_paragraph, chapter }: ReturnType<typeof plac
   return first_paragraph > 0 ? `paragraph:${first_paragraph}` : `line:${last_line}`;
 }
 
-/** Where the block is from in which a place of the source's text is, or which begins before it. */
+/** Returns the locator of the last block that starts at or before an offset of the source text. */
 function locatorOf(blocks: readonly PlacedBlocks[], content_type: string, text: string, offset: number): string {
   let last = -1;
   let locator = `offset:${offset}`;
@@ -130,7 +133,7 @@ function locatorOf(blocks: readonly PlacedBlocks[], content_type: string, text: 
       if (start > offset || start <= last) continue;
       last = start;
       const [page = 0, line = 0] = [first_pages[i], first_lines[i]];
-      // Of a text that keeps its lines the one is named on which the passage is, as such a text may be one block.
+      // A file with line numbers may be a single block: name the line of the passage within it.
       const within = line + lineEndsIn(text.slice(start, offset).trimStart());
       const last_line = Math.min(within, last_lines[i] ?? line);
       locator = line > 0 ? placeOf(placesBy(content_type, { first_line: line, last_line })) : `offset:${offset}`;

@@ -45,7 +45,7 @@ function pages(): string[] {
   return [OWN, ...files.map((file) => readFileSync(folder + file, 'utf8'))];
 }
 
-/** What is compared of a page when it is compiled, as cite-blocks.ts makes it. */
+/** The compiled blocks of a page, in the form that cite-blocks.ts produces. */
 function compiledOf(markdown: string) {
   const { text, blocks } = renderMarkdown(markdown);
   return blocks.map(({ start, end, form, context, targets }) => ({
@@ -62,7 +62,7 @@ function lostIn(before: string, after: string): number {
   return shown.filter((each) => each.shown !== 'unchanged').length;
 }
 
-/** Changes of a line of words (no markup) that say something else; undefined where a line has nothing of the kind. */
+/** Edits of a plain line that change its meaning; undefined if the line has nothing to edit. */
 const MEANINGS: Record<string, (words: string[], pick: (n: number) => number) => string[] | undefined> = {
   negation: (words, pick) => words.toSpliced(1 + pick(words.length - 1), 0, ['not', 'never', 'hardly'][pick(3)] ?? ''),
   'without negation': (words) => (words.includes('not') ? words.filter((word) => word !== 'not') : undefined),
@@ -92,7 +92,7 @@ const MEANINGS: Record<string, (words: string[], pick: (n: number) => number) =>
   'a picture instead': (words) => [`![${words.join(' ')}](a.png)`],
 };
 
-/** Changes of such a line that say the same. */
+/** Edits of a plain line that keep its meaning. */
 const LOOKS: Record<string, (words: string[], pick: (n: number) => number) => string[]> = {
   bold: (words, pick) => wrapped(words, pick, '**', '**'),
   italics: (words, pick) => wrapped(words, pick, '*', '*'),
@@ -112,7 +112,7 @@ function glued(all: string[], word: string): string[] {
   return word === '**' ? all.with(-1, `${all.at(-1)}**`) : [...all, word];
 }
 
-/** The lines of a page that are words and nothing else, behind the sign of a heading, an item or a quotation. */
+/** Lines of words without inline markup; `sign` is the mark of a heading, item or quotation. */
 function linesOfWords(markdown: string): { at: number; sign: string; words: string[] }[] {
   return markdown.split('\n').flatMap((line, at) => {
     const [, sign = '', text] =
@@ -143,7 +143,7 @@ function generate(edits: typeof MEANINGS, seed: number, check: (name: string, be
   return made;
 }
 
-test('of a thousand edits that say something else none stays verified, and no other block is lost', (t) => {
+test('none of a thousand edits that change the meaning stays verified, and no other block is lost', (t) => {
   const made = generate(MEANINGS, 15, (name, before, after) => {
     const lost = lostIn(before, after);
     assert.equal(lost, 1, `${name}: ${lost} blocks are not verified any more of\n${after}`);
@@ -151,7 +151,7 @@ test('of a thousand edits that say something else none stays verified, and no ot
   t.diagnostic(`${made} edits`);
 });
 
-test('of a thousand edits that say the same at most one in a hundred loses a citation', (t) => {
+test('edits that keep the meaning lose at most one citation in a hundred', (t) => {
   let losing = 0;
   const made = generate(LOOKS, 16, (_, before, after) => {
     if (lostIn(before, after) > 0) losing += 1;
@@ -160,7 +160,7 @@ test('of a thousand edits that say the same at most one in a hundred loses a cit
   assert.ok(losing <= made / 100, `${losing} of ${made} edits lose a citation`);
 });
 
-test('reflowed, moved, of another level of heading or list, a block says the same', () => {
+test('reflowing or moving a block, or changing the level of its heading or list, keeps it verified', () => {
   for (const [from, to] of [
     ['Never press the red button', 'Never press\nthe red   button'],
     ['# The device', '### The device'],
@@ -179,7 +179,7 @@ test('reflowed, moved, of another level of heading or list, a block says the sam
   }
 });
 
-test('what is struck, raised, ticked, indented or in another column says something else, and one of two equal items is one', () => {
+test('a block that is struck, raised, ticked, indented or moved to another column is not verified, and equal items match once', () => {
   for (const [from, to] of [
     ['10<sup>6</sup>', '106'],
     ['~~floats~~ sinks', 'floats sinks'],
@@ -195,7 +195,7 @@ test('what is struck, raised, ticked, indented or in another column says somethi
   }
 });
 
-test('a direction that is not that of the letters turns a block or words around, and one that is does not', () => {
+test('a direction that differs from the direction of the letters unverifies a block, and a redundant direction does not', () => {
   const turned = {
     '<p dir="rtl">Press 5 - 3 now.</p>': 'Press 5 - 3 now.',
     'Press <span dir="rtl">5 - 3</span> now.': 'Press 5 - 3 now.',
@@ -218,7 +218,7 @@ test('a direction that is not that of the letters turns a block or words around,
   assert.equal(lostIn(mixed, mixed), 0, 'the directions that blocks are given turn nothing');
 });
 
-test('a cell that spans moves the cells beside and below it into other columns', () => {
+test('a spanning cell moves the cells after and below it into other columns', () => {
   const table = (...rows: string[]) => `<table>${rows.map((row) => `<tr>${row}</tr>`).join('')}</table>`;
   const before = table(
     '<th>a</th><th>b</th><th>c</th>',
@@ -226,7 +226,7 @@ test('a cell that spans moves the cells beside and below it into other columns',
     '<td>y</td><td>2</td><td></td>',
   );
   const spanned = [
-    // The number of rows that say something else.
+    // The expected number of rows with a changed meaning.
     [
       1,
       table(
@@ -244,7 +244,7 @@ test('a cell that spans moves the cells beside and below it into other columns',
       ),
     ],
     [
-      // The rows are below other heads.
+      // All rows are below other column heads.
       3,
       table(
         '<th colspan="2">a</th><th>b</th><th>c</th>',
@@ -264,14 +264,14 @@ test('a cell that spans moves the cells beside and below it into other columns',
   assert.ok(longest < 200, 'a row has a bounded number of marks');
 });
 
-test('words are no formula and no diagram of the same characters, which a browser draws otherwise', () => {
+test('words do not match a formula or a diagram of the same characters', () => {
   const drawn = [
     'The rate is 10 % of 20',
     '$The rate is 10 % of 20$',
     '$$\nThe rate is 10 % of 20\n$$',
     '```mermaid\nThe rate is 10 % of 20\n```',
   ];
-  // A formula in a line and one of its own are the same formula.
+  // An inline formula and a display formula are the same formula.
   for (const before of drawn)
     for (const after of drawn)
       assert.equal(
@@ -300,7 +300,7 @@ const DOSES = `| Drug | Minimum | Maximum |
 | B    |         | 9 mg    |
 `;
 
-test('a row of a table says something else below another head, and the same wherever its columns and rows are', () => {
+test('a table row depends on the heads of its cells, and not on the order of columns and rows', () => {
   const rows = DOSES.split('\n').slice(2).join('\n');
   for (const head of ['| Drug | Maximum | Minimum |', '| Drug | Minimum | Never |', '| Drug | ~~Minimum~~ | Maximum |'])
     assert.equal(lostIn(DOSES, `${head}\n|-|-|-|\n${rows}`), 3, `${head}: the head and both rows`);
@@ -315,7 +315,7 @@ test('a row of a table says something else below another head, and the same wher
   );
 });
 
-test('heads over several rows and columns, and rows that divide a table, are heads of what is below them', () => {
+test('heads that span rows or columns, and rows that divide a table, apply to all cells below', () => {
   const table = (one: string, two: string, group: string) =>
     `<table><thead><tr><th rowspan="2">Drug</th><th colspan="2">${one}</th></tr><tr><th>${two}</th><th>Max</th></tr></thead>` +
     `<tbody><tr><th>A</th><td>1</td><td>2</td></tr><tr><th colspan="3">${group}</th></tr><tr><th>B</th><td>3</td><td>4</td></tr></tbody></table>`;
@@ -326,7 +326,7 @@ test('heads over several rows and columns, and rows that divide a table, are hea
   assert.equal(lostIn(before, table('Adults', 'Min', 'New')), 2, 'the division and the row below it');
 });
 
-test('a note belongs to the sentence that has its mark, and its number does not', () => {
+test('the text of a note is part of the sentence that refers to it, and its number is not', () => {
   const note = 'Take 10 mg.[^n] Then wait.[^ü]\n\nElse 5.\n\n[^n]: For adults.\n[^ü]: An hour.\n[^z]: In vain.\n';
   for (const [from, to, lost, why] of [
     ['10 mg.[^n]', '10 mg.', 2, 'a mark taken off, whose note is not shown any more'],
@@ -343,7 +343,7 @@ test('a note belongs to the sentence that has its mark, and its number does not'
   }
 });
 
-test('long heads and notes are kept short in the forms of the blocks that have them', () => {
+test('the forms of blocks shorten long heads and notes', () => {
   const words = 'maximum '.repeat(5_000);
   const { blocks } = renderMarkdown(
     `| ${words} |\n|-|\n${'| 1 |\n'.repeat(100)}\n${'See.[^a]\n\n'.repeat(100)}[^a]: ${words}`,
@@ -352,7 +352,7 @@ test('long heads and notes are kept short in the forms of the blocks that have t
   assert.equal(lostIn(`| ${words}a |\n|-|\n| 1 |`, `| ${words}b |\n|-|\n| 1 |`), 2);
 });
 
-test('forms of before stay valid: without heads and notes they are as they were', () => {
+test('forms without heads and notes, from earlier releases, stay valid', () => {
   const markdown = `${DOSES}\nTake 10 mg.[^n] Then $x^2$.\n\n[^n]: For adults.\n`;
   const { text, blocks, html } = renderMarkdown(markdown);
   const compiled = blocks.map(({ start, end, form }) => ({
@@ -371,7 +371,7 @@ test('forms of before stay valid: without heads and notes they are as they were'
   assert.ok(shown(html.replace('1 mg', '2 mg')).includes('edited'));
 });
 
-test('the words that differ are named, and where none does, all of the block', () => {
+test('changed words are named, or the whole block if no word differs', () => {
   const changed = (before: string, after: string) => {
     const compiled = compiledOf(before);
     const shown = compareBlocks(compiled, readShownPage(renderMarkdown(after).html));
@@ -399,7 +399,7 @@ test('the words that differ are named, and where none does, all of the block', (
   ]);
 });
 
-test('the blocks of the HTML are those of the page that it was written from', () => {
+test('reading the HTML of a page returns the blocks it was rendered from', () => {
   for (const markdown of pages()) {
     const { html, text, blocks } = renderMarkdown(markdown);
     const read = readPageText(parseShownHtml(html));
@@ -410,7 +410,7 @@ test('the blocks of the HTML are those of the page that it was written from', ()
   }
 });
 
-test('reading HTML takes time in proportion to its length, whatever it is', () => {
+test('the time to read HTML is linear in its length, even for malformed input', () => {
   for (const piece of ['<', '<a title="', '<p>', '</p>', '<b x=', "<i '>", '&#x', '<del>a']) {
     const cpuOf = (times: number) => {
       const html = piece.repeat(times);
@@ -420,14 +420,14 @@ test('reading HTML takes time in proportion to its length, whatever it is', () =
       return user + system;
     };
     cpuOf(5_000);
-    // The collector works in the same process, and at times in one measurement: the shortest of several is without it.
+    // Take the shortest of three measurements, to exclude garbage collection.
     const shortest = (times: number) => Math.min(...[1, 2, 3].map(() => cpuOf(times)));
     const [short, long] = [shortest(5_000), shortest(40_000)];
     assert.ok(long < 40 * short + 20_000, `${piece}: ${short} µs, then ${long} µs for 8 times as much`);
   }
 });
 
-test('blocks of a page that was compiled before forms were kept are compared by their words', () => {
+test('blocks compiled before forms were stored are compared by their words', () => {
   const old = (markdown: string) =>
     compiledOf(markdown).map(({ quote }) => ({
       quote,
@@ -445,7 +445,7 @@ test('blocks of a page that was compiled before forms were kept are compared by 
   assert.equal(lost(OWN.replace('10 minutes', '~~10~~ minutes')), 1);
 });
 
-test('forms of before notes were part of them stay valid, wherever the mark of a note stands', () => {
+test('forms from before notes were included stay valid, wherever the mark of a note is', () => {
   const notes = '\n\n[^1]: A note of it.\n\n[^2]: Another one.\n';
   const formsOf = (markdown: string) =>
     readShownPage(renderMarkdown(markdown).html).blocks.map(({ form }) => withoutBeside(form));

@@ -6,60 +6,60 @@ import { readPageText } from '@ibid/markdown/page-text.ts';
 import { parseShownHtml } from '@ibid/markdown/shown-html.ts';
 import { diffWordsWithSpace } from 'diff';
 
-/** A block of a page as its HTML shows it now. */
+/** A block of a page, read from its HTML. */
 export interface PageBlock {
-  /** Which element of the page it is, from 0; -1 for text outside of elements. */
+  /** Index of the page's element, from 0; -1 for text outside elements. */
   element: number;
   text: string;
   form: string;
-  /** As of a CompiledBlock. */
+  /** As in CompiledBlock. */
   context: ContextKeys;
   targets: readonly string[];
 }
 
 /**
- * What forms of the time have that a page was compiled in, so that those of before stay valid: `words` alone; without marks of what a
- * browser draws (`undrawn`); without what stands elsewhere (`alone`); or all of it (`whole`).
+ * The content of a stored form, which depends on the release that compiled the page. Old forms stay valid: `words` has
+ * words alone, `undrawn` lacks the marks of formulas and diagrams, `alone` lacks table heads and notes, and `whole` has
+ * all of these.
  */
 export type FormKind = 'words' | 'undrawn' | 'alone' | 'whole';
 
-/** What was compiled of a source, to be looked for in a page. */
+/** A block compiled from a source, to be matched with the blocks of a page. */
 export interface CompiledBlock {
   quote: string;
-  /** The SHA-256 of its form, 64 hexadecimal digits; "" where its page was compiled before forms were kept. */
+  /** The SHA-256 of its form in 64 hexadecimal digits; "" for pages compiled before forms were stored. */
   form_sha256: string;
-  /** What its form has: see FormKind. */
   form_kind: FormKind;
-  /** What it stood in; "" where that was not kept. */
+  /** Keys of the headings above the block and of its place in a list; "" if they were not stored. */
   context: ContextKeys;
-  /** Where its links led and which pictures it showed; undefined where that was not kept. */
+  /** Targets of its links and pictures; undefined if they were not stored. */
   targets: readonly string[] | undefined;
 }
 
-/** A segment of what the source says (same, removed) and what the page says instead (same, added). */
+/** A segment of a diff: `same` and `removed` make up the source text, `same` and `added` the page's text. */
 export interface Change {
   kind: 'same' | 'added' | 'removed';
   text: string;
 }
 
-/** What became of a compiled block. */
+/** The current state of a compiled block. */
 export interface ShownBlock {
   shown: 'unchanged' | 'edited' | 'removed';
-  /** The block of the page: that says the same, or what it was edited to. */
+  /** The matching block of the page, or the block that it was edited to. */
   block: PageBlock | undefined;
-  /** Of one that says the same, what of its context is another. */
+  /** Changes of the context of an unchanged block. */
   context: ContextChange[];
 }
 
-/** The blocks of a page, to be compared with. */
+/** The blocks of a page, with keys for matching them. */
 export interface ShownPage {
   text: string;
   blocks: readonly PageBlock[];
-  /** What each block is found by: the SHA-256 of its form, or its words. */
+  /** Returns the match key of each block: the SHA-256 of its form, or its words. */
   keysBy: (kind: FormKind) => readonly string[];
 }
 
-/** The blocks of a page, from its HTML as it is stored; its addresses are relative to `folder`. */
+/** Reads the blocks of a page from its stored HTML. Relative links start from `folder`. */
 export function readShownPage(html: string, folder = ''): ShownPage {
   const { text, blocks: ranges } = readPageText(parseShownHtml(html));
   const blocks = ranges.map(({ start, end, element, form, context, targets }) => {
@@ -75,7 +75,7 @@ export function readShownPage(html: string, folder = ''): ShownPage {
   return { text, blocks, keysBy };
 }
 
-/** What the blocks of a page are found by. */
+/** Computes the match key of a form. */
 const KEYS: Record<FormKind, (form: string) => string> = {
   words: plainForm,
   undrawn: (form) => hash('sha256', withoutDrawn(form)),
@@ -84,9 +84,10 @@ const KEYS: Record<FormKind, (form: string) => string> = {
 };
 
 /**
- * Which blocks of a page still say what was compiled: those whose form is the same, whole, each block of the page for one
- * compiled block, whose pictures are the same, and none of whose links leads elsewhere. Of the others the block is named that was
- * edited, if one between the neighbors has words of it. `meant`: as `meantTarget`; null: targets are not compared.
+ * Compares compiled blocks with a page. A block is unchanged if a block of the page has the same form, the same
+ * pictures and no link to another target; each block of the page matches only once. Other blocks are edited if a
+ * similar block lies between the neighbors, otherwise removed. `meant` is passed to `meantTarget`; null skips the
+ * comparison of targets.
  */
 export function compareBlocks(
   compiled: readonly CompiledBlock[],
@@ -112,8 +113,8 @@ export function compareBlocks(
 const NOTHING_MEANT: ReadonlyMap<string, string> = new Map();
 
 /**
- * For each compiled block the block of the same form; of several the first that is left for it, in order, but before that one with
- * the same targets in the same context, and one with the same targets.
+ * Matches each compiled block with an unmatched block of the same form, in page order. Blocks with the same targets and
+ * context match first, then blocks with the same targets, then the rest.
  */
 function findSame(
   compiled: readonly CompiledBlock[],
@@ -138,7 +139,7 @@ function findSame(
       const key = form_kind === 'words' ? plainForm(quote.normalize('NFC')) : form_sha256;
       const all = places.get(`${key}\n${restOf(block)}`);
       let place = all?.pop();
-      // Blocks of other kinds of forms may have taken it meanwhile.
+      // Skip blocks that a block of another form kind matched in this round.
       while (place !== undefined && taken.has(place)) place = all?.pop();
       if (place === undefined) continue;
       found[i] = place;
@@ -148,7 +149,7 @@ function findSame(
   return found;
 }
 
-/** The places of the blocks that are left, by what they are found by, the first one last. */
+/** Maps match keys to the indexes of unmatched blocks, in descending order so that pop() returns the first. */
 function leftIn(
   { blocks, keysBy }: ShownPage,
   kind: FormKind,
@@ -167,7 +168,10 @@ function leftIn(
   return places;
 }
 
-/** Of a page that was compiled before forms were kept the words are compared: nothing in them may be struck or raised. */
+/**
+ * Reduces a form to its words, for pages compiled before forms were stored. Marks for struck or raised text stay, so
+ * such text does not match.
+ */
 function plainForm(form: string): string {
   return withoutDrawn(form)
     .replaceAll(MARKS.cell, '')
@@ -176,14 +180,14 @@ function plainForm(form: string): string {
     .trim();
 }
 
-/** Comparing each block of a gap with each other one costs the square of it. */
+/** Limits the quadratic comparison of all blocks within a gap. */
 const COMPARISONS_MAX = 5_000;
 const WORDS_MAX = 300;
 
-/** The share of words that two texts have in common, from which on one is seen as an edited form of the other. */
+/** Share of common words above which a block counts as an edited form of another. */
 const SIMILAR = 0.4;
 
-/** For compiled blocks that are not there any more the blocks that they were edited to, in the gaps between what is. */
+/** Finds the edited forms of unmatched compiled blocks, in the gaps between matched blocks. */
 function findEdited(
   compiled: readonly CompiledBlock[],
   blocks: readonly PageBlock[],
@@ -218,7 +222,7 @@ function findEdited(
   return edited;
 }
 
-/** For each place the block that the next compiled block behind it was found in, or else the end. */
+/** For each compiled block, returns the index of the next matched block of the page, or `end`. */
 function nextFound(found: readonly (number | undefined)[], end: number): number[] {
   const next: number[] = [];
   let last = end;
@@ -235,7 +239,7 @@ function wordCounts(text: string): Map<string, number> {
   return counts;
 }
 
-/** The share of words that are in both, from 0 to 1. */
+/** Returns the share of common words (Dice coefficient), from 0 to 1. */
 function likenessOf(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let common = 0;
   for (const [word, count] of a) common += Math.min(count, b.get(word) ?? 0);
@@ -252,14 +256,14 @@ function cached<T extends object, R>(compute: (of: T) => R): (of: T) => R {
   };
 }
 
-/** In longer blocks, and with more edits, comparing words costs more than it tells. */
+/** Longer blocks and larger diffs are too slow to compare by words, and the result says little. */
 const CHARACTERS_MAX = 5_000;
 const EDITS_MAX = 100;
 
 /**
- * The words that differ between what the source says and what a block of the page says now. Where only something else
- * than words differs (what is raised, the cell of a word), all of both. `budget` is the number of characters that may
- * be compared; it is used up, and behind it all of both differs.
+ * Diffs the words of a source text and of a block of the page. If no word differs (raised text, another cell), all of
+ * both counts as changed. Subtracts the compared characters from `budget`; once it is used up, all of both counts as
+ * changed too.
  */
 export function changesOf(quote: string, { form }: PageBlock, budget: { characters: number }): Change[] {
   const now = wordsOfForm(form);
