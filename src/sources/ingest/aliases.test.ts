@@ -7,7 +7,7 @@ import { verificationOf } from '../../../test/verification-of.ts';
 const world = await sharedWorld();
 const owner = await world.owner();
 
-test('wiki links lead to a page of the upload by the other names that its text gives it', async () => {
+test('a wiki link resolves to a page of the upload by an alias in its front matter', async () => {
   const wiki = await newFolderWiki(owner);
   const files = {
     'V/notes/Long name.md': '---\naliases: [Short, Both]\n---\ntext\n',
@@ -33,7 +33,7 @@ test('wiki links lead to a page of the upload by the other names that its text g
   ]);
 });
 
-test('a file that cannot be read makes no page, although another text has its name', async () => {
+test('an unreadable file makes no page, even if another text has its name as an alias', async () => {
   const wiki = await newFolderWiki(owner);
   const broken = Buffer.concat([
     Buffer.from('---\naliases: [Short]\n---\ntext\n'),
@@ -44,7 +44,7 @@ test('a file that cannot be read makes no page, although another text has its na
   assert.deepEqual(await wiki.paths(), ['v', 'v/home']);
 });
 
-test('a name that two pages give themselves leads to neither', async () => {
+test('an alias of two pages resolves to neither', async () => {
   const wiki = await newFolderWiki(owner);
   const { summary } = await wiki.add({
     'V/a/One.md': '---\naliases: [Both, Own]\n---\ntext\n',
@@ -57,7 +57,7 @@ test('a name that two pages give themselves leads to neither', async () => {
   assert.match(html, /href="a\/one">Own/);
 });
 
-test('a name that is the title or the path of another page leads to that page', async () => {
+test('an alias that is also the title or path of another page resolves to that page', async () => {
   const wiki = await newFolderWiki(owner);
   await wiki.add({ 'Old.md': '# Earlier\n' });
   const files = {
@@ -73,7 +73,7 @@ test('a name that is the title or the path of another page leads to that page', 
   assert.deepEqual(await hrefs(), ['two', '../old', '../old', 'one']);
 });
 
-test('an uploaded graph shows no property of Logseq, and counts references to blocks of other pages', async () => {
+test('an uploaded Logseq graph shows no properties, and references to blocks of other pages are counted', async () => {
   const id = '64906131-f9a2-46c5-bb5f-eddf3043817b';
   const wiki = await newFolderWiki(owner);
   const { summary } = await wiki.add({

@@ -9,7 +9,7 @@ const world = await sharedWorld();
 const owner = await world.owner();
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-/** The titles of the pages that an archive of files with these names makes, by path. */
+/** Returns the titles by path of the pages that an archive with these filenames makes. */
 async function pagesOf(...names: (string | Uint8Array)[]): Promise<Record<string, string>> {
   const wiki = await newFolderWiki(owner);
   await wiki.sync({ 'all.zip': zipOf(names.map((name, i) => [name, `# Number ${i}\n`])) });
@@ -17,7 +17,7 @@ async function pagesOf(...names: (string | Uint8Array)[]): Promise<Record<string
   return Object.fromEntries(pages.map(({ path, title }) => [path, title]).sort());
 }
 
-test('names of other systems arrive as their authors wrote them', async () => {
+test('filenames in the encodings of other systems are decoded correctly', async () => {
   assert.deepEqual(await pagesOf(latin1('d/\x9a bung.md'), latin1('d/\xb3\xc3.md')), {
     d: 'd',
     'd/u-bung': 'Number 0',
@@ -31,7 +31,7 @@ test('names of other systems arrive as their authors wrote them', async () => {
   });
 });
 
-test('names that differ in little are files of their own, and each has a page', async () => {
+test('filenames with small differences are distinct files, each with its own page', async () => {
   assert.deepEqual(
     await pagesOf('d/a.md', 'd/A.md', 'd/a.md', 'd/./a.md', 'd//a.md', 'd/a.md ', 'd/a .md', 'd/\u202ea.md'),
     {
@@ -53,7 +53,7 @@ test('names that differ in little are files of their own, and each has a page', 
   });
 });
 
-test('long names, and those with characters that are not seen, arrive', async () => {
+test('long filenames and filenames with invisible characters are accepted', async () => {
   const long = 'n'.repeat(296);
   const made = await pagesOf(`d/${long}.md`, 'd/a\x07b\x1b.md', 'd/report\u202egpj.md');
   assert.deepEqual(made, {
@@ -82,7 +82,7 @@ longTest('an archive that another system packed again has the same pages', async
   assert.deepEqual(await wiki.stale(), ['ubungen/cafe']);
 });
 
-test('a file of an archive that cannot be unpacked is named, is there, and hides no other that is gone', async () => {
+test('an entry that cannot be unpacked is named, does not count as gone, and does not hide other gone files', async () => {
   const wiki = await newFolderWiki(owner);
   const large = Buffer.alloc(33 * 2 ** 20);
   await wiki.sync({
@@ -105,7 +105,7 @@ test('a file of an archive that cannot be unpacked is named, is there, and hides
   assert.deepEqual(await wiki.stale(), ['d/gone', 'd/large']);
 });
 
-test('a sync with an archive that cannot be opened says that it does not know which files are gone', async () => {
+test('a sync with a corrupt archive reports that gone files are unknown', async () => {
   const wiki = await newFolderWiki(owner);
   await wiki.sync({ 'd/a.md': '# A\n', 'd/b.md': '# B\n' });
   const broken = zipOf([['b.md', '# B']]).subarray(0, 40);

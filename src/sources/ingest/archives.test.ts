@@ -20,7 +20,7 @@ async function errorsOf(upload_id: string): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ filename, error }) => [filename, error]));
 }
 
-test('an archive is its files: folders become the tree, and links lead from one to the other', async () => {
+test('an archive becomes its files: folders form the tree, and links connect its pages', async () => {
   const owner = await world.owner();
   const archive = zipOf([
     ['guide/', ''],
@@ -57,11 +57,11 @@ test('an archive is its files: folders become the tree, and links lead from one 
   assert.equal(guide.markdown, '# Guide\n\nSee [setup](guide/setup) and [the paper](guide/deep/paper).\n');
 });
 
-test('no name in an archive leads out of it, and what is broken in it fails alone', async () => {
+test('no filename leads out of an archive, and a broken entry fails alone', async () => {
   const owner = await world.owner();
   const nested = zipOf([['x.md', '# X']]);
   const link = zipOf([['link.md', '/etc/passwd']]);
-  // The bits that say that an entry is a symbolic link stand in the directory at the end.
+  // The central directory, at the end of the archive, has the mode bits that mark a symbolic link.
   link.writeUInt32LE((0o120777 << 16) >>> 0, link.lastIndexOf('PK\x01\x02') + 38);
   const { body: upload } = await world.upload(owner, owner.wiki_id, {
     'hostile.zip': zipOf([
@@ -90,7 +90,7 @@ test('no name in an archive leads out of it, and what is broken in it fails alon
   assert.match(errors['empty.zip'] ?? '', /^empty_file: the archive has no files in it/);
 });
 
-test('entries of an archive that share their bytes are refused, and so is more than there is room for', async () => {
+test('entries that overlap and archives that unpack to more than the limit are refused', async () => {
   const owner = await world.owner();
   const overlapping = zipOf([
     ['a.md', '# A'],

@@ -5,7 +5,7 @@ import { sharedWorld } from '../../../test/shared-world.ts';
 const world = await sharedWorld();
 const owner = await world.owner();
 
-/** A wiki of its own, and its broken links as `path:line target`. */
+/** Creates a wiki, with helpers that upload files and list its broken links as `path:line target`. */
 async function newWiki() {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Links' });
   const at = `/v1/wikis/${body.wiki_id}`;
@@ -37,7 +37,7 @@ const BROKEN_OF_A = [
   'd/a:11 d/later',
 ].sort();
 
-test('links that lead to nothing are listed and named with file and line; all others are not', async () => {
+test('exactly the links without a target are listed, with file and line', async () => {
   const wiki = await newWiki();
   const { summary } = await wiki.upload({ 'd/a.md': A, 'd/b.md': '# B\n\n[a](a.md)\n' });
   assert.deepEqual(await wiki.broken(), BROKEN_OF_A);
@@ -49,7 +49,7 @@ test('links that lead to nothing are listed and named with file and line; all ot
   assert.equal((await viewer.get(`${wiki.at}/broken-links`)).status, 403);
 });
 
-test('a link is broken for as long as its page is not there, whatever becomes of the page', async () => {
+test('a link is broken exactly while its page is missing', async () => {
   const wiki = await newWiki();
   const links = '[x](later) [[Other]]';
   const { body: from } = await owner.post(`${wiki.at}/pages`, { title: 'From', markdown: links });
@@ -71,7 +71,7 @@ test('a link is broken for as long as its page is not there, whatever becomes of
   assert.deepEqual(await wiki.broken(), [], 'a page in the trash has no links');
 });
 
-test('when the page of a link is deleted, the link means the page that has come to its path, or has its title', async () => {
+test('after its page is deleted, a link resolves to the page that now has its path or title', async () => {
   const wiki = await newWiki();
   const make = async (title: string, markdown = '') =>
     (await owner.post(`${wiki.at}/pages`, { title, markdown })).body.page_id as string;
@@ -95,7 +95,7 @@ test('when the page of a link is deleted, the link means the page that has come 
   assert.deepEqual(await wiki.broken(), []);
 });
 
-test('a link to a file that could not be read is broken until the file can', async () => {
+test('a link to an unreadable file is broken until a readable version is uploaded', async () => {
   const wiki = await newWiki();
   const a = '# A\n\n[b](b.pdf)\n';
   const { summary } = await wiki.upload({ 'd/a.md': a, 'd/b.pdf': '%PDF-1.4 nothing' });
@@ -110,7 +110,7 @@ test('a link to a file that could not be read is broken until the file can', asy
   assert.deepEqual(await wiki.broken(), []);
 });
 
-test('absolute links begin at the root of the folder, or at that of the site if the wiki says where it is', async () => {
+test('absolute links start at the root of the folder, or at the site root that the wiki sets', async () => {
   const wiki = await newWiki();
   const files = {
     'repo/a.md': '# A\n\n[1](/repo/deep/b.md) [2](/deep/b.md) [3](/deep/b#x) [4](/Site/deep/b) [5](/site/nothing)\n',

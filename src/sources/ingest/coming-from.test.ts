@@ -27,10 +27,10 @@ function confluencePage(title: string, text: string): string {
 
 interface Fixture {
   files: Files;
-  /** The tree that becomes of it, and what its summary must and must not say. */
+  /** The expected tree, and patterns that the summary must or must not match. */
   tree: string[];
   says?: RegExp;
-  /** Pages by path, and what their HTML has. */
+  /** Patterns that the HTML of pages must match, by path. */
   html?: Record<string, RegExp>;
 }
 
@@ -178,21 +178,21 @@ for (const { name } of EXPORTS) {
   });
 }
 
-test('pages of Confluence have their titles without the space', async () => {
+test('titles of Confluence pages omit the name of the space', async () => {
   const wiki = await newFolderWiki(owner);
   await wiki.add({ 'e.zip': zipOf(Object.entries(FIXTURES.Confluence?.files ?? {})) });
   const titles = (await wiki.pages()).map(({ title }) => title).sort();
   assert.deepEqual(titles, ['Deep: below', 'Home', 'SP', 'Zebra', '子ページ']);
 });
 
-test('signs that names of files encode are in titles', async () => {
+test('percent-encoded characters in filenames are decoded in titles', async () => {
   const wiki = await newFolderWiki(owner);
   await wiki.add({ 'Q%26A.md': 'x\n', '100% done.md': 'y\n', 'bad%E0%A4%A.md': 'z\n', 'a%2Fb.md': 'w\n' });
   const titles = (await wiki.pages()).map(({ title }) => title).sort();
   assert.deepEqual(titles, ['100% done', 'Q&A', 'a/b', 'bad%E0%A4%A']);
 });
 
-test('ordinary files are recognized as nothing', async () => {
+test('ordinary files are not recognized as an export', async () => {
   const wiki = await newFolderWiki(owner);
   const { summary } = await wiki.add({
     'a/index.html': '<h1>A</h1>',
@@ -203,7 +203,7 @@ test('ordinary files are recognized as nothing', async () => {
   assert.doesNotMatch(summary, /Recognized/);
 });
 
-test('every export that is recognized has a section in docs/coming-from.md', () => {
+test('every recognized export has a section in docs/coming-from.md', () => {
   const text = readFileSync(new URL('docs/coming-from.md', PACKAGE), 'utf8');
   const sections = [...text.matchAll(/^## (.+)$/gm)].map(([, name]) => name);
   assert.deepEqual(sections.sort(), EXPORTS.map(({ name }) => name).sort());

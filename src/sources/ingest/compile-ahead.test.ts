@@ -8,7 +8,7 @@ const turns = async (n: number) => {
   for (let i = 0; i < n; i += 1) await Promise.resolve();
 };
 
-test('files come compiled in their order however long each takes, a few at once, up to the one that fails or the stop', async () => {
+test('results keep the order of the files, with bounded concurrency, until a failure or a stop', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(20), { maxLength: 30 }),

@@ -14,7 +14,7 @@ import type { Citation } from '../records/schema.ts';
 const world = await openWorld();
 const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
-/** Real documents where they are; elsewhere one of each format. */
+/** The shared corpus of real documents or, if it is missing, a document of each format. */
 function documents(): Record<string, Buffer> {
   if (existsSync(CORPORA)) {
     return Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]));
@@ -87,7 +87,7 @@ longTest('pictures of a document become attachments of its page, and stay the sa
   assert.equal(second.markdown, `Two\n\n![](attachment:${attachment_id})\n`);
 });
 
-test('pictures of a PDF become attachments of its page that open, and its passages are from their pages', async () => {
+test('pictures of a PDF become attachments that can be opened, and citations name their PDF pages', async () => {
   const owner = await world.owner();
   const pdf = (text: string) =>
     pdfOf(
@@ -124,7 +124,7 @@ test('pictures of a PDF become attachments of its page that open, and its passag
   assert.deepEqual(after, attachments);
 });
 
-test('notebooks, messages and AsciiDoc are pages, with their pictures, and with links to each other', async () => {
+test('notebooks, messages and AsciiDoc become pages with pictures, and link to each other', async () => {
   const owner = await world.owner();
   const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const output = { output_type: 'display_data', data: { 'image/png': pixel, 'text/plain': 'a plot' } };
@@ -150,7 +150,7 @@ test('notebooks, messages and AsciiDoc are pages, with their pictures, and with 
   assert.deepEqual([mail.title, mail.markdown.split('\n\n').at(-1)], ['Hello', 'A message.\n']);
 });
 
-test('a text is read in the encoding that its type or the upload names, also within a ZIP, and never in a guessed one', async () => {
+test('a text is decoded by its declared encoding, also within a ZIP, and the encoding is never guessed', async () => {
   const owner = await world.owner();
   const text = Buffer.from('93fa967b8cea0a', 'hex');
   const send = async (type: string, name: string, bytes: Buffer, encoding?: string) => {
@@ -200,7 +200,7 @@ longTest('a table of values is a table, of a large one its beginning, and all of
   assert.match(found.get('broken.csv') ?? '', /^unreadable: a quote in the CSV file is never closed/);
 });
 
-test('PowerPoint, Excel, OpenDocument, RTF and Outlook files become pages whose blocks can be traced to them', async () => {
+test('PowerPoint, Excel, OpenDocument, RTF and Outlook files become pages with citations', async () => {
   const owner = await world.owner();
   const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`;
   const { body: upload } = await world.upload(owner, owner.wiki_id, {

@@ -37,7 +37,7 @@ async function shownAt(wiki: Awaited<ReturnType<typeof newWiki>>, path: string):
   return body.map(({ filename }: { filename: string }) => filename).sort();
 }
 
-test('what a text shows or links to comes along although it is hidden, from a ZIP and file by file', async () => {
+test('a hidden file that a text shows or links to is attached, from a ZIP and from single files', async () => {
   for (const door of ['zip', 'files'] as const) {
     const wiki = await newWiki();
     const { summary, status } = await wiki.add(door === 'zip' ? { 'all.zip': zipOf(Object.entries(SHOWN)) } : SHOWN);
@@ -51,7 +51,7 @@ test('what a text shows or links to comes along although it is hidden, from a ZI
   }
 });
 
-test('an import shows hidden files that its texts show, and makes no pages of them', async () => {
+test('an import attaches hidden files that its texts show, and makes no pages of them', async () => {
   const wiki = await newWiki();
   const zip = zipOf(Object.entries(SHOWN).filter(([name]) => !name.startsWith('__')));
   const { summary, error } = await imported(owner, wiki.wiki_id, zip);
@@ -61,7 +61,7 @@ test('an import shows hidden files that its texts show, and makes no pages of th
   assert.doesNotMatch(summary, /left out|Failed/);
 });
 
-test('files of operating systems are no failures and no pages, and folders of them neither', async () => {
+test('files and folders that operating systems add are neither failures nor pages', async () => {
   const wiki = await newWiki();
   const { summary } = await wiki.add({
     'a.md': '# A\n',
@@ -78,7 +78,7 @@ test('files of operating systems are no failures and no pages, and folders of th
   );
 });
 
-test('an upload of hidden texts alone still makes pages of them, and a page of one stays', async () => {
+test('an upload of hidden texts alone makes pages, and later uploads keep such a page', async () => {
   const wiki = await newWiki();
   await wiki.add({ '.github/guide.md': '# Guide\n' });
   assert.deepEqual(await wiki.paths(), ['github', 'github/guide']);
@@ -86,7 +86,7 @@ test('an upload of hidden texts alone still makes pages of them, and a page of o
   assert.match(summary, /1 page updated/);
 });
 
-test('an empty note is a page with its title, and links lead to it', async () => {
+test('an empty note becomes a page with its title, and links resolve to it', async () => {
   const wiki = await newWiki();
   const { summary } = await wiki.add({
     'V/Home.md': '# Home\n\n[e](Empty.md) [[White]]\n',
@@ -100,7 +100,7 @@ test('an empty note is a page with its title, and links lead to it', async () =>
   assert.match(again.summary, /0 new pages\.$/);
 });
 
-test('a folder in which nothing becomes a page has none, and gets one with the first page in it', async () => {
+test('a folder without pages gets no page until the first file in it becomes one', async () => {
   const wiki = await newWiki();
   const broken = new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]);
   const files: Files = {
@@ -115,7 +115,7 @@ test('a folder in which nothing becomes a page has none, and gets one with the f
   assert.deepEqual(await wiki.paths(), ['d', 'd/a', 'd/bad', 'd/bad/deep', 'd/bad/deep/z']);
 });
 
-test('.pages and .nav.yml order the files beside them, and what is behind the rest comes last', async () => {
+test('.pages and .nav.yml order the files of their folder, and entries after the rest come last', async () => {
   const wiki = await newWiki();
   const texts = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, `# ${name}\n`]));
   const folder = (at: string) => Object.entries(texts).map(([name, text]) => [`${at}/${name}.md`, text] as const);

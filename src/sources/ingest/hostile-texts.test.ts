@@ -18,7 +18,7 @@ function lines(count: number, line: (i: number) => string): string {
   return Array.from({ length: count }, (_, i) => line(i)).join('\n');
 }
 
-/** Texts that one step or another of reading Markdown takes the square of, or that grow when they are written out. */
+/** Texts that take quadratic time in some step of Markdown parsing, or whose output explodes. */
 const HOSTILE: Record<string, string> = {
   'deep quotes': `${repeated('> ')}x`,
   'deep lists': lines(400, (i) => `${' '.repeat(2 * i)}- x`),
@@ -71,15 +71,15 @@ const HOSTILE: Record<string, string> = {
   'headings of one name': repeated('# x\n\n'),
 };
 
-/** Texts that are beyond their bounds on any machine. */
+/** Texts that exceed their limits on any machine. */
 const OFTEN_PLAIN = ['deep quotes', 'brackets that close', 'links in links'];
 
 const pool = openSandbox({ renderMs: 100 });
 cleanUp(() => pool.close());
 const sandbox = pool.of('');
 
-test('a hostile text is rendered in its time or shown as plain text, and the pages behind it are rendered', async (t) => {
-  // Of the others one in eight, unless everything is tried.
+test('a hostile text is rendered within its limit or shown as plain text, and later pages are rendered', async (t) => {
+  // Try every eighth of the other texts, unless the run is a full one.
   const tried = Object.entries(HOSTILE).filter(([name], i) => EVERYTHING || OFTEN_PLAIN.includes(name) || i % 8 === 0);
   const plain: string[] = [];
   let slowest = { name: '', ms: 0 };
@@ -102,7 +102,7 @@ test('a hostile text is rendered in its time or shown as plain text, and the pag
 
 longTest('a text has more time the longer it is, and other work on the machine does not count', async () => {
   const markdown = repeated(`A *word*, ${'words '.repeat(20)}.\n\n`, 400_000);
-  /** Why the text is shown as it is, in a sandbox with this limit, and how long that took. */
+  /** Why the text is shown as plain text in a sandbox with this limit, and how long that took. */
   const within = async (renderMs: number) => {
     const sandbox = openSandbox({ renderMs });
     try {
@@ -115,7 +115,7 @@ longTest('a text has more time the longer it is, and other work on the machine d
   };
   const ample = await within(60_000);
   assert.equal(ample.reason, '');
-  // Half of the time that it took would not be enough, but a text of this length has four times the limit.
+  // Half of the measured time suffices, because a text of this length has four times the limit.
   const { reason } = await within(ample.ms / 2);
   assert.equal(reason, '');
   const brief = openSandbox({ renderMs: 1 });
@@ -132,7 +132,7 @@ longTest('a text has more time the longer it is, and other work on the machine d
   }
 });
 
-test('a fault of ours in rendering a page is told, and the page is shown as plain text', async () => {
+test('an internal error in rendering a page is reported, and the page is shown as plain text', async () => {
   const faults: Error[] = [];
   const watched = openSandbox({ onError: (error) => faults.push(error) });
   try {
@@ -150,11 +150,11 @@ test('a fault of ours in rendering a page is told, and the page is shown as plai
   }
 });
 
-/** HOSTILE_TEXTS: how many generated texts are rendered. HOSTILE_SEED: which ones. */
+/** HOSTILE_TEXTS sets the number of generated texts, HOSTILE_SEED the seed. */
 const TEXTS = Number(process.env.HOSTILE_TEXTS || extent(150, 20));
 const TEXTS_SEED = Number(process.env.HOSTILE_SEED || 20_261_122);
 
-test('generated texts become pages or plain text, each with a bounded number of processes and none a fault of ours', async (t) => {
+test('generated texts become pages or plain text, with a bounded number of processes and no internal error', async (t) => {
   const faults: Error[] = [];
   const bounded = openSandbox({ renderMs: 200, onError: (error) => faults.push(error) });
   const reasons = new Map<string, number>();
@@ -193,7 +193,7 @@ longTest(
   },
 );
 
-/** Where a run of spaces may stand in Markdown and in HTML, at `_`. */
+/** Places in Markdown and HTML, marked by `_`, where a run of spaces is inserted. */
 const SPACED = [
   'a_b',
   '# a_b',
@@ -226,7 +226,7 @@ const SPACED_HTML = [
   '<table><tr><td>a_b<td><pre>a_b</pre></table>',
 ];
 
-test('a run of spaces costs about what as many letters cost, wherever it stands', () => {
+test('a run of spaces costs about as much as the same number of letters, in any place', () => {
   const readers = [
     ...SPACED.map((text) => [text, renderMarkdown] as const),
     ...SPACED_HTML.map((text) => [text, (html: string) => htmlToMarkdown(html, { pictureAt: () => '' })] as const),

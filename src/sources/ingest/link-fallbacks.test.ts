@@ -7,7 +7,7 @@ import { sharedWorld } from '../../../test/shared-world.ts';
 const world = await sharedWorld();
 const owner = await world.owner();
 
-/** The addresses of a page's links, and the summary of the upload. */
+/** Uploads files; returns the link addresses and HTML of a page, and the summary. */
 async function linksOf(files: Files, path: string): Promise<{ hrefs: string[]; html: string; summary: string }> {
   const wiki = await newFolderWiki(owner);
   const { summary } = await wiki.add(files);
@@ -15,7 +15,7 @@ async function linksOf(files: Files, path: string): Promise<{ hrefs: string[]; h
   return { hrefs: [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href]) => href ?? ''), html, summary };
 }
 
-test('an address that ends in .html means the text of that name, unless there is such a file', async () => {
+test('an address ending in .html resolves to the text of that name, unless such a file exists', async () => {
   const { hrefs, summary } = await linksOf(
     {
       'b/one.md':
@@ -32,7 +32,7 @@ test('an address that ends in .html means the text of that name, unless there is
   assert.doesNotMatch(summary, /[2-9] broken/);
 });
 
-test('an address that leads above the folder of everything ends there, as in browsers', async () => {
+test('an address that leads above the root resolves from the root, as in browsers', async () => {
   const { html, hrefs } = await linksOf(
     {
       'docs/a/b.md': '# B\n\n![p](../../../images/p.png) [c](../../../c.md)\n',
@@ -45,7 +45,7 @@ test('an address that leads above the folder of everything ends there, as in bro
   assert.deepEqual(hrefs, ['../c']);
 });
 
-test('an address from the root of the documents leads there, if nothing beside the file has the name', async () => {
+test('an address from the documentation root resolves there if no sibling has the name', async () => {
   const { hrefs, summary } = await linksOf(
     {
       'site/docs/auth/index.md': '# Auth\n\n[a](auth_api.md) [b](api/rest.md) [own](own.md) [none](./auth_api.md)\n',
@@ -60,7 +60,7 @@ test('an address from the root of the documents leads there, if nothing beside t
   assert.match(summary, /1 broken link\b/);
 });
 
-test('a fragment that is no id of the page leads to the heading with the same letters and digits', async () => {
+test('a fragment that matches no id resolves to the heading with the same letters and digits', async () => {
   const wiki = await newFolderWiki(owner);
   const markdown =
     '## css.transformer\n\n## 1. Create it\n\n## Ünïcode & more\n\n[a](#css-transformer) [b](#id-1.-create-it) [c](#ünïcode-and-more) [d](#%C3%BCn%C3%AFcode--more) [e](#nothing)\n';

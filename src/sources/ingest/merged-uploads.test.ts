@@ -38,7 +38,7 @@ async function newWiki() {
 
 const GUIDE = '# Guide\n\nFirst of all.\n\nIn the middle.\n\nAt the end.\n';
 
-test('a file that changed is merged with what people wrote into its page, and citations are of the blocks that it says', async () => {
+test('a changed file is merged with edits of its page, and citations cover exactly the blocks of the file', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'guide.md': GUIDE });
   await wiki.edit('guide', { markdown: GUIDE.replace('At the end.', 'At the end, by hand.') });
@@ -99,7 +99,7 @@ longTest(
   },
 );
 
-test('a program that saves a page with other line endings changes no line, and what the file changes is merged', async () => {
+test('saving a page with other line endings changes no line, and changes of its file still merge', async () => {
   const wiki = await newWiki();
   const windows = (text: string) => text.replaceAll('\n', '\r\n');
   await wiki.upload({ 'guide.md': windows(GUIDE) });
@@ -114,7 +114,7 @@ test('a program that saves a page with other line endings changes no line, and w
   assert.equal(page.stale, false);
 });
 
-test('where people and a file changed the same place nothing is written, and who settles it is not asked again', async () => {
+test('a conflict writes nothing, and a resolved conflict is not reported again', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'notes/guide.md': GUIDE, 'notes/other.md': '# Other\n' });
   const byHand = await wiki.edit('notes/guide', { markdown: GUIDE.replace('First', 'By hand first') });
@@ -145,7 +145,7 @@ test('where people and a file changed the same place nothing is written, and who
   assert.deepEqual([merged.markdown, merged.stale], [`${settled}\nNew.\n`, false]);
 });
 
-test('a file that says again what it said before a conflict ends it', async () => {
+test('a file that returns to its content before a conflict ends the conflict', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'guide.md': GUIDE });
   await wiki.edit('guide', { markdown: GUIDE.replace('First', 'By hand') });
@@ -156,7 +156,7 @@ test('a file that says again what it said before a conflict ends it', async () =
   assert.equal((await wiki.page('guide')).markdown, `${GUIDE.replace('First', 'By hand')}\nNew.\n`);
 });
 
-test('a title that people gave stays, that of the file comes where they gave none, and two different ones conflict', async () => {
+test('an edited title is kept, an unedited title follows the file, and two different changes conflict', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'guide.md': GUIDE });
   await wiki.edit('guide', { title: 'Our guide' });
@@ -175,7 +175,7 @@ test('a title that people gave stays, that of the file comes where they gave non
   );
 });
 
-test('links of a page that moved after it was edited lead where they led, whatever its file says', async () => {
+test('links of a page that moved after an edit keep their targets, regardless of its file', async () => {
   const wiki = await newWiki();
   const files = {
     'a/guide.md': `${GUIDE}\nSee [other](other.md).\n`,
@@ -193,7 +193,7 @@ test('links of a page that moved after it was edited lead where they led, whatev
   assert.deepEqual({ ...(await wiki.page('b/guide')), stale: false }, before);
 });
 
-test('exactly the pages of the files that changed are updated, wherever they are now', async () => {
+test('an upload updates exactly the pages of changed files, even if the pages have moved', async () => {
   const wiki = await newWiki();
   const files: Record<string, string> = {};
   for (let i = 0; i < 20; i += 1) files[`notes/n${i}.md`] = `# Note ${i}\n\nSee [next](n${(i + 1) % 20}.md).\n`;
@@ -218,7 +218,7 @@ test('exactly the pages of the files that changed are updated, wherever they are
   assert.deepEqual(after.map(({ revision }) => revision).sort(), [...Array(19).fill(1), 2, 2], 'and each of them once');
 });
 
-test('a file that is uploaded again by itself links to those that came before it, where they are now', async () => {
+test('a file that is uploaded alone links to files of earlier uploads, at their current paths', async () => {
   const wiki = await newWiki();
   const text = '# One\n\nSee [two](two.md#at), [three](sub/three.md) and [none](none.md).\n';
   await wiki.upload({ 'a/one.md': text, 'a/two.md': '# Two\n', 'a/sub/three.md': '# Three\n' });

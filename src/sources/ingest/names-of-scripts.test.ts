@@ -18,7 +18,7 @@ const FILES = {
 };
 const PATHS = ['zametka', '文書', '文書/ガイド', '文書/العربية', '文書/設定', '한국어', '한국어/안내'].sort();
 
-test('letters of every script stay in paths, and links lead to them', async () => {
+test('paths keep the letters of every script, and links resolve to them', async () => {
   const wiki = await newWiki();
   const { summary } = await wiki.sync(FILES);
   assert.deepEqual(await wiki.paths(), PATHS);
@@ -32,7 +32,7 @@ test('letters of every script stay in paths, and links lead to them', async () =
   assert.doesNotMatch(again.summary, /[1-9]\d* new page|updated/);
 });
 
-test('a page of letters is renamed by its file and by people, and its former address leads on', async () => {
+test('renaming a page with a non-Latin path, by its file or by a user, redirects the old path', async () => {
   const wiki = await newWiki();
   await wiki.sync(FILES);
   const { '文書/設定.md': moved, ...rest } = FILES;
@@ -53,7 +53,7 @@ test('a page of letters is renamed by its file and by people, and its former add
   assert.equal(found.headers.get('location'), `${wiki.at}/pages/path/${encodeURI('文書/設置')}`);
 });
 
-test('pages that people write have the letters of their titles in their paths', async () => {
+test('pages that users write have the letters of their titles in their paths', async () => {
   const wiki = await newWiki();
   const made = await owner.post(`${wiki.at}/pages`, { title: '日本語 Guide', markdown: '[[設定]]\n' });
   assert.equal(made.body.path, '日本語-guide');
@@ -65,7 +65,7 @@ test('pages that people write have the letters of their titles in their paths', 
   assert.equal(backlinks.length, 1);
 });
 
-test('an export has files of these names, and an import makes the same paths of them', async () => {
+test('an export keeps these filenames, and importing it produces the same paths', async () => {
   const wiki = await newWiki();
   await wiki.add(FILES);
   const zip = await exported(world, owner, wiki.wiki_id);
@@ -78,7 +78,7 @@ test('an export has files of these names, and an import makes the same paths of 
   assert.deepEqual(body.map(({ path }: { path: string }) => path).sort(), PATHS);
 });
 
-test('the web application shows a page at its address, and former ones lead there', async () => {
+test('the web application serves a page at its non-Latin path, and former paths redirect', async () => {
   const wiki = await newWiki();
   await wiki.add(FILES);
   const { body: overview } = await owner.get('/v1/overview');

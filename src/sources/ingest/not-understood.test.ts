@@ -6,7 +6,7 @@ import { sharedWorld } from '../../../test/shared-world.ts';
 const world = await sharedWorld();
 const owner = await world.owner();
 
-test('the summary counts syntax of other tools that pages show as it is written, outside of code', async () => {
+test('the summary counts markup of other tools that pages show verbatim, outside of code', async () => {
   const wiki = await newFolderWiki(owner);
   const { summary } = await wiki.add({
     'a.md': '# A\n\n{% unknown %}\n\ntext {% other %} and {{query (done)}}\n\n`{% code %}`\n\n```\n{{ x }} :::\n```\n',
@@ -21,7 +21,7 @@ test('the summary counts syntax of other tools that pages show as it is written,
   assert.doesNotMatch(again.summary, /Not understood/);
 });
 
-test('the summary names files of other tools that are taken as plain text', async () => {
+test('the summary names files of other tools that became plain text', async () => {
   const wiki = await newFolderWiki(owner);
   const { summary } = await wiki.add({
     'a.rst': 'Title\n=====\n\ntext\n',

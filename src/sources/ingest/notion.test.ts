@@ -13,7 +13,7 @@ const TASKS = `Team ${id('1')}/Tasks ${id('3')}`;
 const MILK = `${TASKS}/Buy milk now ${id('4')}.md`;
 const LONG = 'A very long title of a row that Notion cuts somewhere behind';
 
-/** A page with a page and a database below it, as Notion writes them. */
+/** A page with a subpage and a database, as Notion exports them. */
 const FILES: [string, string | Uint8Array][] = [
   [
     `Team ${id('1')}.md`,
@@ -35,7 +35,7 @@ const PATHS = [
   'team/tasks/buy-milk-now',
 ];
 
-test('the parts of an export of Notion in an archive are one tree, without ids in paths and titles', async () => {
+test('the parts of a Notion export in one archive form one tree, without ids in paths and titles', async () => {
   const wiki = await newWiki();
   const parts = [FILES.slice(0, 3), FILES.slice(3)].map(
     (part, i) => [`ExportBlock-${id('a').slice(0, 8)}-Part-${i + 1}.zip`, zipOf(part)] as const,
@@ -51,7 +51,7 @@ test('the parts of an export of Notion in an archive are one tree, without ids i
   assert.match(team.html, /href="team\/sub".*href="team\/tasks"/s);
 });
 
-test('the rows of a database of Notion link to their pages', async () => {
+test('the rows of a Notion database link to their pages', async () => {
   const wiki = await newWiki();
   await wiki.add({ 'all.zip': zipOf(FILES) });
   const { html, citations } = await wiki.page('team/tasks');
@@ -65,7 +65,7 @@ test('the rows of a database of Notion link to their pages', async () => {
   assert.doesNotMatch(again.summary, /updated/);
 });
 
-test('folders without ids and the folder of an older export are read too', async () => {
+test('folders without ids and the top folder of older exports are accepted', async () => {
   const wiki = await newWiki();
   const named = FILES.map(([name, content]) => {
     const short = name.replace(/ [0-9a-f]{32}(?=\/)/g, '');
@@ -77,7 +77,7 @@ test('folders without ids and the folder of an older export are read too', async
   assert.doesNotMatch(summary, /broken/);
 });
 
-test('archives in an archive with other files stay as they are, and archives of archives end at one level', async () => {
+test('archives among other files stay packed, and nested archives are unpacked one level deep', async () => {
   const wiki = await newWiki();
   const inner = zipOf([['x.md', '# X\n']]);
   const mixed = await wiki.add({
@@ -100,7 +100,7 @@ test('archives in an archive with other files stay as they are, and archives of 
   assert.deepEqual(await wiki.paths(), ['a', 'one', 'one/x', 'two', 'two/y']);
 });
 
-test('an archive that holds a broken one and a sound one says which failed', async () => {
+test('an archive with a broken and an intact archive names the broken one', async () => {
   const wiki = await newWiki();
   const sound = zipOf([['x.md', '# X\n']]);
   const { status, summary } = await wiki.add({

@@ -14,7 +14,7 @@ async function newWiki() {
   return { wiki_id: body.wiki_id as string, at, tree: () => treeOf(at) };
 }
 
-/** The paths of all pages as the tree shows them. */
+/** Returns the paths of all pages in tree order. */
 async function treeOf(at: string): Promise<string[]> {
   const { body } = await owner.get(`${at}/tree`);
   const below = Map.groupBy(
@@ -26,7 +26,7 @@ async function treeOf(at: string): Promise<string[]> {
   return walk('', '');
 }
 
-/** Each folder has the order z, m, a, written in another way; b is not named. */
+/** Every folder orders z, m, a by another method; b is not listed. */
 const page = (name: string, fields = '') => `${fields}# ${name}\n`;
 const named = (folder: string) =>
   Object.fromEntries(['a', 'b', 'm', 'z'].map((name) => [`${folder}/${name}.md`, page(name)]));
@@ -77,7 +77,7 @@ const TREE = [
   ...ORDERED.map((p) => `set/ms/${p}`),
 ];
 
-test('pages are in the order that their author wrote down, in each way of doing so, whatever the door', async () => {
+test('pages follow the order files of their author, for every kind of order file and of upload', async () => {
   const byZip = await newWiki();
   const zip = zipOf([...Object.entries(FOLDER), ['set/.hidden', 'x']]);
   const { body: packed } = await world.upload(owner, byZip.wiki_id, { 'all.zip': zip });
@@ -106,7 +106,7 @@ test('pages are in the order that their author wrote down, in each way of doing 
   );
 });
 
-test('an order file that cannot be used is ignored with a word, and a text of its name is a page', async () => {
+test('an unusable order file is ignored and named, and a text with such a name becomes a page', async () => {
   const wiki = await newWiki();
   const files = {
     'a.md': '# A\n',
@@ -126,7 +126,7 @@ test('an order file that cannot be used is ignored with a word, and a text of it
   assert.deepEqual(await wiki.tree(), ['a', 'b', 'big', 'big/toc', 'toc', 'x', 'x/mkdocs', 'x/summary']);
 });
 
-test('the same folder again leaves pages where people put them, and new ones come where they belong', async () => {
+test('a repeated upload keeps positions that users set, and inserts new pages in order', async () => {
   const wiki = await newWiki();
   const chapters = ['1/x.md', '2/x.md', '3/x.md', '4.md', '6.md'];
   const files = {
@@ -142,7 +142,7 @@ test('the same folder again leaves pages where people put them, and new ones com
   const again = { ...files, '0.md': '# 0\n', '5.md': '# 5\n', 'd/b.md': '# B\n', 'd/.order': 'a\nb\nc\n' };
   const { body } = await world.upload(owner, wiki.wiki_id, again);
   assert.match(body.summary, /, 3 new pages, 1 file used for the order\.$/);
-  // The first position is taken, and is kept.
+  // The first position was taken, and stays with its page.
   assert.deepEqual(await wiki.tree(), [
     '1',
     '1/x',

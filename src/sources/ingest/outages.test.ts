@@ -4,7 +4,7 @@ import { until } from '../../../test/until.ts';
 import { makeDatabase, openWorld } from '../../../test/world.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** Of a database that goes away in the middle of an upload, and comes back. */
+/** Statements that match fail, to simulate an outage in the middle of an upload. */
 let failing: RegExp | undefined;
 let failed = 0;
 const world = await openWorld(
@@ -19,16 +19,16 @@ const world = await openWorld(
 );
 const { db } = world;
 
-test('three outages of the database in one upload fail none of its files', async () => {
+test('three database outages during an upload fail none of its files', async () => {
   const owner = await world.owner();
-  // What the service sees of an outage.
+  // The error that the service sees during an outage.
   await db.transaction(async (_, runScript) =>
     runScript(`
       create function ibid_is_away() returns void language plpgsql as
         $$ begin raise exception 'away' using errcode = '57P01'; end $$;
       grant execute on function ibid_is_away to public;`),
   );
-  // The database is there when the job begins, and away when it writes and takes its attempts back.
+  // The database is available when the job starts, but not when it writes pages or reverts its attempts.
   failing = /insert into sources|begun_by = null\s+where \S+ = \$\d+ and \S+ = \$\d+ and f.file_no/;
   const body = new FormData();
   for (const name of ['a.md', 'b.md']) body.append('files', new Blob([`# ${name}\n`]), name);

@@ -8,7 +8,7 @@ const owner = await world.owner();
 const newWiki = () => newFolderWiki(owner);
 const Z = { 'd/z.md': '# Z\n' };
 
-test('the index of a folder does not replace the page of a file that has the name of the folder', async () => {
+test("the index of a folder does not replace the page of a file with the folder's name", async () => {
   for (const mode of ['sync', 'add'] as const) {
     const wiki = await newWiki();
     const file = { ...Z, 'd/guide.md': '# The file\n' };
@@ -24,7 +24,7 @@ test('the index of a folder does not replace the page of a file that has the nam
   }
 });
 
-test('an upload of the index alone does not replace the page of a file of an earlier one', async () => {
+test('an upload of only an index does not replace the page of a file from an earlier upload', async () => {
   const wiki = await newWiki();
   await wiki.add({ 'd/guide.md': '# The file\n' });
   await wiki.add({ 'd/guide/index.md': '# The index\n' });
@@ -32,7 +32,7 @@ test('an upload of the index alone does not replace the page of a file of an ear
   assert.match((await wiki.page('d/guide/index')).markdown, /The index/);
 });
 
-test('the index of a folder is still the page that the folder had without one', async () => {
+test('an index takes over the page that its folder had without it', async () => {
   const wiki = await newWiki();
   await wiki.add({ 'd/guide/x.md': '# X\n' });
   const [guide] = await wiki.ids(['d/guide']);
@@ -40,7 +40,7 @@ test('the index of a folder is still the page that the folder had without one', 
   assert.deepEqual([(await wiki.page('d/guide')).page_id, await wiki.paths()], [guide, ['d', 'd/guide', 'd/guide/x']]);
 });
 
-test('a folder has a page for each of README.md and index.md, however often they come', async () => {
+test('README.md and index.md of a folder each keep their own page over repeated uploads', async () => {
   const wiki = await newWiki();
   const readme = { ...Z, 'd/g/README.md': '# Readme\n' };
   await wiki.sync(readme);
@@ -53,7 +53,7 @@ test('a folder has a page for each of README.md and index.md, however often they
   assert.deepEqual(await wiki.stale(), ['d/g']);
 });
 
-test('a file that became the index of a folder and comes back is a page of its own', async () => {
+test('a file that became the index of a folder gets a new page when it reappears', async () => {
   const wiki = await newWiki();
   const index = { ...Z, 'd/a/index.md': '# A\n\nIt was a file.\n' };
   await wiki.sync({ ...Z, 'd/a.md': '# A\n\nIt was a file.\n' });
@@ -71,7 +71,7 @@ test('a file that became the index of a folder and comes back is a page of its o
   assert.deepEqual(await wiki.stale(), []);
 });
 
-test('the page of a file that is gone becomes that of the index in its place, also at a later sync', async () => {
+test('an index takes over the page of a missing file at its path, even at a later sync', async () => {
   const wiki = await newWiki();
   await wiki.sync({ ...Z, 'd/a.md': '# A\n' });
   const [A] = await wiki.ids(['d/a']);
@@ -83,7 +83,7 @@ test('the page of a file that is gone becomes that of the index in its place, al
   assert.match((await wiki.page('d/a-2')).markdown, /A again/);
 });
 
-test('a file takes its page along although the index of a folder comes to its place', async () => {
+test('a renamed file keeps its page even if an index takes its old path', async () => {
   const wiki = await newWiki();
   await wiki.sync({ ...Z, 'd/a.md': '# A\n' });
   const [A] = await wiki.ids(['d/a']);

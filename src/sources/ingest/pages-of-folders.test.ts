@@ -8,7 +8,7 @@ const world = await sharedWorld();
 const owner = await world.owner();
 const newWiki = () => newFolderWiki(owner);
 
-test('a text beside a folder of its name is the page of the folder, to which all links lead', async () => {
+test("a text next to a folder of the same name is the folder's page, and all links resolve to it", async () => {
   for (const mode of ['sync', 'add'] as const) {
     const wiki = await newWiki();
     await wiki[mode]({
@@ -23,7 +23,7 @@ test('a text beside a folder of its name is the page of the folder, to which all
   }
 });
 
-test('names of a file and its folder may differ in case, accents, kind of space and the id of Notion', async () => {
+test('a file matches its folder despite differences in case, accents, spaces or Notion ids', async () => {
   const id = '0123456789abcdef0123456789abcdef';
   for (const [file, folder] of [
     ['Guide.md', 'guide'],
@@ -42,7 +42,7 @@ test('names of a file and its folder may differ in case, accents, kind of space 
   }
 });
 
-test('a text in a folder of its name is the page of the folder, if none is beside it', async () => {
+test("a text inside a folder of the same name is the folder's page, unless a text next to the folder is", async () => {
   const wiki = await newWiki();
   await wiki.add({ 'v/Start/Start.md': '# Begin\n\n[x](x.md)\n', 'v/Start/x.md': '# X\n\n[[Start]] [s](../Start)\n' });
   assert.deepEqual(await wiki.paths(), ['v', 'v/start', 'v/start/x']);
@@ -54,7 +54,7 @@ test('a text in a folder of its name is the page of the folder, if none is besid
   assert.equal((await other.page('v/start')).title, 'Beside');
 });
 
-test('an index or a readme is the page of its folder before any file of its name', async () => {
+test("an index or readme takes precedence over a file with the folder's name", async () => {
   for (const name of ['index.md', 'README.md']) {
     const wiki = await newWiki();
     await wiki.add({ 'd/guide.md': '# Beside\n', [`d/guide/${name}`]: '# Within\n', 'd/guide/guide.md': '# Same\n' });
@@ -63,7 +63,7 @@ test('an index or a readme is the page of its folder before any file of its name
   }
 });
 
-test('a file that comes after its folder becomes the page that the folder has, and one before it stays', async () => {
+test('a file takes over the page of its existing folder, and keeps its page when the folder comes later', async () => {
   const wiki = await newWiki();
   await wiki.add({ 'd/guide/a.md': '# A\n' });
   const [guide] = await wiki.ids(['d/guide']);
@@ -77,7 +77,7 @@ test('a file that comes after its folder becomes the page that the folder has, a
   assert.match((await wiki.page('e/a')).html, /href="\.\.\/e"/);
 });
 
-test('what people wrote into the page of a folder stays when a file of its name comes, and the summary says so', async () => {
+test("edits of a folder's page survive when a file of its name is uploaded, and the summary says so", async () => {
   const wiki = await newWiki();
   await wiki.add({ 'd/guide/a.md': '# A\n' });
   await wiki.edit('d/guide', '# Ours\n');
@@ -86,7 +86,7 @@ test('what people wrote into the page of a folder stays when a file of its name 
   assert.match(summary, /d\/guide \(from d\/guide\.md\)/);
 });
 
-test('a page that already has another address keeps it when its folder has no index any more', async () => {
+test('a page with another address keeps it when the index of its folder is removed', async () => {
   const wiki = await newWiki();
   const files = { 'd/guide.md': '# Beside\n', 'd/guide/a.md': '# A\n' };
   await wiki.sync({ ...files, 'd/guide/index.md': '# Within\n' });
@@ -95,14 +95,14 @@ test('a page that already has another address keeps it when its folder has no in
   assert.deepEqual(await wiki.ids(['d/guide', 'd/guide-2', 'd/guide/a']), before);
 });
 
-test('pages lie below their folder although the file of its name cannot be read', async () => {
+test('pages stay below their folder even if the file of its name is unreadable', async () => {
   const wiki = await newWiki();
   await wiki.add({ 'd/guide.md': new Uint8Array([0x89, 0x50, 0xff, 0xfe, 0x81]), 'd/guide/a.md': '# A\n' });
   assert.deepEqual(await wiki.paths(), ['d', 'd/guide', 'd/guide/a']);
   assert.equal((await wiki.page('d/guide')).title, 'guide');
 });
 
-test('pages of folders keep their files when the folder is sent again, moved, and without them', async () => {
+test('the page of a folder keeps its file when the folder is uploaded again or moved, and is stale without it', async () => {
   const wiki = await newWiki();
   const files = { 'd/guide.md': '# The guide\n\nwords\n', 'd/guide/a.md': '# A\n\nmore\n' };
   await wiki.sync({ ...files, 'd/z.md': '# Z\n' });
@@ -116,7 +116,7 @@ test('pages of folders keep their files when the folder is sent again, moved, an
   assert.deepEqual(await wiki.stale(), ['d/manual']);
 });
 
-test('an import reads folders as an upload does', async () => {
+test('an import maps folders to pages as an upload does', async () => {
   const wiki = await newWiki();
   const zip = await zipped([
     ['Home.md', '# Home\n'],

@@ -35,7 +35,7 @@ async function read(bytes: Buffer, by = reader): Promise<ExtractedDocument> {
   return answer.document;
 }
 
-/** A JPEG file that says it is larger than it is. */
+/** Changes the declared size of a JPEG, so that it no longer matches its data. */
 function sizedOtherwise(jpeg: Buffer, size: number): Buffer {
   const changed = Buffer.from(jpeg);
   const frame = changed.indexOf(Buffer.from([0xff, 0xc0])) + 5;
@@ -44,12 +44,12 @@ function sizedOtherwise(jpeg: Buffer, size: number): Buffer {
   return changed;
 }
 
-/** The Markdown with the pictures numbered in their order. */
+/** Returns the Markdown with its pictures numbered in order. */
 function shown({ markdown, pictures = [] }: ExtractedDocument): string {
   return pictures.reduce((text, { name }, i) => text.replaceAll(`attachment:${name}`, `picture ${i + 1}`), markdown);
 }
 
-/** `ornament small 1-2: 3` */
+/** Formats picture losses, for example `ornament small 1-2: 3`. */
 function pictureLosses({ losses = [] }: ExtractedDocument): string[] {
   const ofPictures = losses.filter(({ kind }) => kind === 'picture' || kind === 'ornament');
   return ofPictures.map(
@@ -57,7 +57,7 @@ function pictureLosses({ losses = [] }: ExtractedDocument): string[] {
   );
 }
 
-/** Size, type of colours, and pixels of a PNG whose rows are written as differences to the one above. */
+/** Reads the size, color type and pixels of a PNG whose rows use the Up filter. */
 function readPng(png: Uint8Array) {
   const file = Buffer.from(png);
   assert.equal(file.toString('latin1', 1, 4), 'PNG');
@@ -77,7 +77,7 @@ function readPng(png: Uint8Array) {
   return { width, height, bits, colors, stride, pixels };
 }
 
-test('the pictures of a PDF stand between its blocks as on its pages, each with its page, and the text is as without them', async () => {
+test('pictures of a PDF appear between the blocks as on its pages, and do not change the text', async () => {
   const lines = [
     [
       ['A report', 50, 780, 20],
@@ -110,7 +110,7 @@ test('the pictures of a PDF stand between its blocks as on its pages, each with 
   assert.equal(plain.markdown, document.markdown.replace(/!\[\].*\n\n?/g, '').replace(/\n*$/, '\n'));
 });
 
-test('a picture of a column stands in its column, and one between the items of a list between them', async () => {
+test('a picture within a column or between list items appears there', async () => {
   const column = (x: number) =>
     Array.from(
       { length: 12 },
@@ -138,7 +138,7 @@ test('a picture of a column stands in its column, and one between the items of a
   assert.equal(shown(await read(steps)), '1. Open the box.\n\n![](picture 1)\n\n2. Close it again.\n');
 });
 
-test('a picture that is painted upside down or turned is shown as it is seen on the page', async () => {
+test('a rotated or flipped picture appears as on its page', async () => {
   const matrices = { down: '200 0 0 -150 50 700', mirrored: '-200 0 0 150 250 550', left: '0 200 -150 0 250 500' };
   const original = (x: number, y: number) => [2 * x, 2 * y, 100];
   const expected: Record<string, (x: number, y: number) => number[]> = {
@@ -159,7 +159,7 @@ test('a picture that is painted upside down or turned is shown as it is seen on 
   }
 });
 
-test('what is painted in one colour, is half transparent, or has one bit a pixel, is a picture as well', async () => {
+test('image masks, half-transparent pictures and 1-bit pictures are extracted', async () => {
   const bits = Buffer.from(Array.from({ length: 14 * 112 }, (_, i) => (i % 2 === 0 ? 0x0f : 0xa5)));
   const grey = Buffer.alloc(112 * 112, 200);
   const images: Record<string, PdfImage> = {
@@ -172,7 +172,7 @@ test('what is painted in one colour, is half transparent, or has one bit a pixel
       stream: Buffer.alloc(120 * 90, 128),
     },
   };
-  // The objects of a page: 4 and 5 are the page itself, the images follow; 10 is the last of them.
+  // Object numbers of the PDF: 4 and 5 are the page, the images follow, and 10 is the last image.
   images.Clear = { ...COLORS, dictionary: `${COLORS.dictionary}/SMask 10 0 R` };
   const paint = (name: string, y: number) => `q 60 0 0 60 50 ${y} cm /${name} Do Q`;
   const content = `BT /F1 10 Tf 50 800 Td (Text.) Tj ET 1 0 0 rg ${paint('Mask', 700)} ${paint('Bits', 600)} ${paint('Grey', 500)} ${paint('Clear', 400)}`;
@@ -188,7 +188,7 @@ test('what is painted in one colour, is half transparent, or has one bit a pixel
   assert.deepEqual([clear?.colors, clear?.pixels[3], clear?.pixels.length], [6, 128, 120 * 90 * 4]);
 });
 
-test('what shows a reader nothing is left out and listed: ornaments, backgrounds of text, parts of drawings, what every page repeats', async () => {
+test('ornaments, text backgrounds, parts of drawings and repeated pictures are omitted and listed as losses', async () => {
   const images = { Photo: PHOTO, Colors: COLORS, Tiny: pixelImage(16, 16, () => [1, 2, 3]) };
   const text = Array.from(
     { length: 30 },
@@ -221,7 +221,7 @@ test('what shows a reader nothing is left out and listed: ornaments, backgrounds
   assert.match(shown(scan), /!\[\]\(picture 1\)\n$/, 'a page that is nothing but a picture shows it');
 });
 
-test('a picture that cannot be unpacked, or unpacks to more than there is room for, is left out and listed, and the text stays', async () => {
+test('a picture that is corrupt or too large is omitted and listed, and the text stays', async () => {
   const zeros = (width: number, height: number): PdfImage => ({
     ...pixelImage(0, 0, () => [0, 0, 0]),
     dictionary: `/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/FlateDecode`,
@@ -323,7 +323,7 @@ longTest('a document whose pictures break the bounds of the process has its text
   }
 });
 
-test('what a camera noted in a photo is no part of the picture: neither where it was taken nor how to turn it', async () => {
+test('photo metadata, such as location and orientation, is removed', async () => {
   const photo = jpegImage(120, 90, greyJpeg(120, 90, 'Exif: 52.5 N 13.4 E'));
   const { pictures = [] } = await read(
     pdfOf([[['Text.', 50, 800]]], [[['Photo', 50, 500, 200, 150]]], { Photo: photo }),

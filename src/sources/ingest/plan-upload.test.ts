@@ -6,7 +6,7 @@ import type { Query } from '../../platform/db/db.ts';
 import { type Sql, sql, toStatement } from '../../platform/db/sql.ts';
 import { planUpload } from './plan-upload.ts';
 
-// Without a worker, so that uploads stay as they came.
+// ROLE=web runs no worker, so uploads stay unprocessed.
 const world = await openWorld({ ROLE: 'web' });
 const owner = await world.owner();
 const { wiki_id } = owner;
@@ -21,7 +21,9 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Plans an upload of files with these names; answers where each goes, and how many rows of pages were read for it. */
+/**
+ * Plans an upload of files with these names. Returns their paths, and the numbers of page rows read and of statements.
+ */
 async function planned(...names: string[]) {
   const form = new FormData();
   for (const name of names) form.append('files', new File([`# ${name}\n`], name));
@@ -49,7 +51,7 @@ function rowsOf(plan: Plan): number {
   return (plan.Plans ?? []).reduce((sum, each) => sum + rowsOf(each), own);
 }
 
-/** Pages as people write them, with these paths at the root. */
+/** Inserts root pages with these paths, as if users had written them. */
 async function addPages(count: number, pathOf: string): Promise<void> {
   const { body } = await owner.post(pages, { title: 'Model', markdown: '' });
   await world.db.query(sql`
@@ -61,7 +63,7 @@ async function addPages(count: number, pathOf: string): Promise<void> {
   await owner.send('DELETE', `${pages}/${body.page_id}`);
 }
 
-test('an upload reads no more pages to find its places in a large wiki than in a small one', async () => {
+test('planning an upload reads as many pages in a large wiki as in a small one', async () => {
   await owner.post(pages, { title: 'Taken', markdown: '' });
   await owner.post(pages, { title: 'Guide', markdown: '' });
   const files = (name: string) => ['taken.md', `guide/${name}.md`, `${name}/index.md`, `${name}/setup.md`];
@@ -75,7 +77,7 @@ test('an upload reads no more pages to find its places in a large wiki than in a
   assert.equal(large.statements, small.statements);
 });
 
-test('a name that many pages have is numbered behind the last of them, with few looks', async () => {
+test('a name that many pages have gets the next free number with few statements', async () => {
   await owner.post(pages, { title: 'Note', slug: 'note', markdown: '' });
   await addPages(400, 'note-');
   const { paths, statements } = await planned('note.md', 'NOTE.txt', 'x/note.md');
@@ -83,7 +85,7 @@ test('a name that many pages have is numbered behind the last of them, with few 
   assert.ok(statements < 20, `${statements} statements`);
 });
 
-test('new pages are in the order of chapters, folders among files, however the files were listed', async () => {
+test('new pages are in chapter order with folders among files, whatever the order of the upload', async () => {
   await planned('set/10 End.md', 'set/9/b.md', 'set/9/a.md', 'set/README.md', 'set/1 Start.md');
   const rows = await world.db.query<{ filename: string }>(sql`
     select filename from upload_files

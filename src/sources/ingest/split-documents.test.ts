@@ -41,7 +41,7 @@ async function newWiki() {
       const answer = await owner.patch(`${at}/pages/${page_id}`, { base_revision: revision, ...change });
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
     },
-    /** That every block of every page has its place in its source, and every word of the source is on a page. */
+    /** Asserts that every block of every page has a citation, and that every word of the source is on a page. */
     async assertCited() {
       const pages = await this.pages();
       let blocks = 0;
@@ -70,7 +70,7 @@ async function newWiki() {
   };
 }
 
-/** A paragraph of this many words, other ones for each seed. */
+/** Returns a paragraph of `count` words that depend on the seed. */
 function words(seed: string, count: number): string {
   return Array.from({ length: count }, (_, i) => `${seed}${i % 97}`).join(' ');
 }
@@ -122,7 +122,7 @@ ${words('three', 18_000)}
 [^one]: Only the first.
 `;
 
-test('a document that is too long for one page becomes an index and a page for each section', async () => {
+test('a document that is too long for one page becomes an index and a page per section', async () => {
   const wiki = await newWiki();
   assert.ok(BOOK.length > 250_000);
   assert.equal(await wiki.upload({ 'Book.md': BOOK }), '1 file: 1 new source, 4 new pages.');
@@ -164,7 +164,7 @@ What it is about[^all], see [the third](book/chapter-3#chapter-3) and [usage](bo
   assert.deepEqual(backlinks.map(({ path }) => path).sort(), ['book', 'book/chapter-2']);
 });
 
-test('the document again revises exactly the sections that changed, and merges them with what people wrote', async () => {
+test('uploading a document again revises exactly the changed sections, and merges them with edits', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'Book.md': BOOK });
   await wiki.edit('book/chapter-2', { markdown: `${(await wiki.page('book/chapter-2')).markdown}\nBy hand.\n` });
@@ -318,7 +318,7 @@ longTest('what is too long as a section is divided further, and what has no head
   await wiki.assertCited();
 });
 
-/** Of each kind of block one that is too long for a page, of 800 items; one of them says `change`. */
+/** Returns a block of 800 items that is too long for one page; one item contains `change`. */
 function hugeBlock(kind: string, change: string): string {
   const text = (i: number) => (i === 400 ? change : `${words(`${kind}${i}x`, 36)} [link](#a)`);
   const items = Array.from({ length: 800 }, (_, i) => text(i));

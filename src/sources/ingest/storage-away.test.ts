@@ -13,7 +13,7 @@ import { makeDatabase, openWorld, waitForUpload } from '../../../test/world.ts';
 import { zipOf } from '../../../test/zip.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** A document of several hundred kilobytes, of which no two are the same. */
+/** A unique document of several hundred kilobytes. */
 function largePdf(): Buffer {
   const noise = randomBytes(300_000).toString('hex').replace(/.{60}/g, '%$&\n');
   return pdfOfContents([Buffer.from(`${noise}\nBT /F1 10 Tf 50 700 Td (What the paper says.) Tj ET`)]);
@@ -22,7 +22,7 @@ function largePdf(): Buffer {
 const s3 = await startS3Server();
 cleanUp(() => s3.stop());
 
-/** Stands before the bucket; ends a connection in the middle of an answer of a file where `isCut` says so of its number. */
+/** Starts a proxy for the bucket that cuts the connection in the middle of the answers selected by `isCut`. */
 async function startCutting(isCut: (n: number) => boolean): Promise<{ url: string; answers(): number }> {
   let answers = 0;
   const url = new URL(s3.url);
@@ -53,7 +53,7 @@ async function startCutting(isCut: (n: number) => boolean): Promise<{ url: strin
 longTest(
   'a bucket that breaks off while a document is read fails no file: the job is taken up again until it has all',
   async () => {
-    // The first answer says what the file is; the second one goes to the process that reads it.
+    // The first request detects the type of the file; the second feeds the process that reads it.
     const cutting = await startCutting((n) => n === 1 || n === 3 || n === 4);
     const world = await openWorld({ STORAGE_URL: cutting.url });
     const owner = await world.owner();
@@ -67,7 +67,7 @@ longTest(
   },
 );
 
-test('a file whose stored bytes are gone, or only half there, fails alone and says so', async () => {
+test('a file whose stored bytes are missing or truncated fails alone, with the reason', async () => {
   const DATA_DIR = join(await makeFolder(), 'data');
   const DATABASE_URL = await makeDatabase();
   const world = await openWorld({ DATA_DIR, DATABASE_URL, ROLE: 'web' });

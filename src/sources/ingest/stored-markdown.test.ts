@@ -24,7 +24,7 @@ const TEXTS: Record<string, string> = {
   'footnotes.md': 'a[^1]\n\n[^1]:\n    b\n\n    c\n',
 };
 
-/** What a file is read as: its line ends are LF, in the bytes that are kept beside it they stay. */
+/** The text that a file is read as: line endings become LF. The stored file keeps its bytes. */
 function read(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
@@ -41,7 +41,7 @@ longTest('the Markdown of a page is character for character what its file says',
   }
 });
 
-test('whatever a text is made of, compiling it changes no character of it', () => {
+test('compiling changes no character of any text', () => {
   fc.assert(
     fc.property(anyText({ minLength: 1, maxLength: 200 }), (text) => {
       const given = `x${text.toWellFormed()}`.replaceAll('\0', '');
@@ -58,7 +58,7 @@ test('whatever a text is made of, compiling it changes no character of it', () =
   );
 });
 
-test('the wiki links of uploaded notes lead to the notes of those names, and are links between the pages', async () => {
+test('wiki links in uploaded notes resolve to the notes with their names, and are recorded as page links', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, {
     'start.md': '[[Daily note]] [[other/Deep]] [[deep#Part|there]] [[Absent]]\n',

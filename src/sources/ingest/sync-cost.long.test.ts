@@ -18,14 +18,17 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** The rows that the steps of a plan looked at. */
+/** Sums the rows that all steps of a plan examined. */
 function rowsOf(plan: Plan): number {
   const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Join Filter'] ?? 0);
   const own = (plan['Actual Rows'] + removed) * plan['Actual Loops'];
   return (plan.Plans ?? []).reduce((sum, each) => sum + rowsOf(each), own);
 }
 
-/** How many rows are looked at to find out what is gone from a folder of `count` files, a third as many folders and some uploads. */
+/**
+ * Returns the rows examined to find missing files in a folder of `count` files, with a third as many subfolders and
+ * some other uploads.
+ */
 async function rowsRead(count: number): Promise<number> {
   const wiki = await newFolderWiki(owner);
   const files = Array.from({ length: count }, (_, i) => [`d/f${i % (count / 3)}/${i}.md`, `# Number ${i}\n`] as const);
@@ -45,7 +48,7 @@ async function rowsRead(count: number): Promise<number> {
   return rows;
 }
 
-test('what is gone from a folder is found by looking at each file once, and not at all pairs of files', async () => {
+test('finding missing files examines each file once, not every pair', async () => {
   const [few, many] = [await rowsRead(120), await rowsRead(480)];
   assert.ok(few > 120 && many < 6 * few, `${few} rows for 120 files, ${many} for 480`);
 });

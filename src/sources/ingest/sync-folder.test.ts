@@ -8,7 +8,7 @@ import { openWorld, waitForUpload } from '../../../test/world.ts';
 import { zipOf } from '../../../test/zip.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** Files whose compiling fails once, when this has ended. */
+/** Files whose compilation fails once, after this promise resolves. */
 const failing = new Map<string, () => Promise<unknown>>();
 const jobServices = beforeCompiling(async (filename) => {
   const fail = failing.get(filename);
@@ -28,12 +28,12 @@ const DOCS: Files = {
   'docs/deep/c.md': '# C\n\nWhat c says.\n',
 };
 
-/** The files without some, and with others. */
+/** Removes and adds files. */
 function changed(files: Files, without: string[], more: Files = {}): Files {
   return { ...Object.fromEntries(Object.entries(files).filter(([name]) => !without.includes(name))), ...more };
 }
 
-test('the page of a file that is gone from a folder is stale and named, and that of one that comes back is not', async () => {
+test('the page of a file missing from a sync is stale and named, and recovers when the file is back', async () => {
   const wiki = await newWiki();
   await wiki.sync(DOCS);
   const gone = await wiki.sync(changed(DOCS, ['docs/b.md', 'docs/deep/c.md']));
@@ -48,7 +48,7 @@ test('the page of a file that is gone from a folder is stale and named, and that
   assert.deepEqual(await wiki.stale(), []);
 });
 
-test('what people decided to keep is not asked for again', async () => {
+test('a page that a user chose to keep is not reported as gone again', async () => {
   const wiki = await newWiki();
   await wiki.sync(DOCS);
   const without = changed(DOCS, ['docs/b.md']);
@@ -59,7 +59,7 @@ test('what people decided to keep is not asked for again', async () => {
   assert.deepEqual(await wiki.stale(), []);
 });
 
-test('pages whose files are gone are listed until each was kept, deleted, rewritten, or its file is back', async () => {
+test('pages of missing files are listed until kept, deleted, rewritten, or their file is back', async () => {
   const wiki = await newWiki();
   const listed = async () =>
     (await owner.get(`${wiki.at}/pages/gone`)).body.map(
@@ -98,7 +98,7 @@ test('pages whose files are gone are listed until each was kept, deleted, rewrit
   assert.deepEqual(await wiki.stale(), []);
 });
 
-test('the mode can be a field of the form, and another one is refused', async () => {
+test('the mode can be a form field, and an unknown mode is refused', async () => {
   const wiki = await newWiki();
   await wiki.sync(DOCS);
   const formOf = (mode: string) => {
@@ -114,7 +114,7 @@ test('the mode can be a field of the form, and another one is refused', async ()
   assert.deepEqual(await wiki.stale(), ['docs/b', 'docs/deep', 'docs/deep/c']);
 });
 
-test('a file of another name takes its page along, with its history and links, and the old path leads to it', async () => {
+test('a renamed file keeps its page, with history and links, and the old path redirects', async () => {
   const wiki = await newWiki();
   await wiki.sync(DOCS);
   const { page_id, revision } = await wiki.page('docs/b');
@@ -139,7 +139,7 @@ test('a file of another name takes its page along, with its history and links, a
   assert.notEqual((await wiki.page('docs/b')).page_id, page_id);
 });
 
-test('a folder of another name takes all its pages along', async () => {
+test('a renamed folder keeps all its pages', async () => {
   const wiki = await newWiki();
   const files = (folder: string): Files => ({
     [`docs/${folder}/README.md`]: '# The folder\n',
@@ -160,7 +160,7 @@ test('a folder of another name takes all its pages along', async () => {
   assert.deepEqual(live.sort(), ['docs', 'docs/new', 'docs/new/deep', 'docs/new/deep/two', 'docs/new/one']);
 });
 
-test('files that take the names of one another take their pages along, with history and links of people', async () => {
+test('files that swap names keep their pages, with history and links that users wrote', async () => {
   const wiki = await newWiki();
   const [a, b] = ['# A\n\nWhat a says.\n', '# B\n\nWhat b says.\n'];
   const index = '# Docs\n\nSee [the first](a.md).\n';
@@ -191,7 +191,7 @@ test('files that take the names of one another take their pages along, with hist
   assert.equal((await wiki.pages()).length, 4);
 });
 
-test('a file whose name is written in another way keeps its page where it is', async () => {
+test('a file whose name changes only in spelling keeps its page and path', async () => {
   const wiki = await newWiki();
   await wiki.sync({
     'd/Docs/Caf\u00e9.md': '# Caf\u00e9\n',
@@ -211,7 +211,7 @@ test('a file whose name is written in another way keeps its page where it is', a
   assert.deepEqual(await wiki.stale(), []);
 });
 
-test('a file that becomes a folder, and is one again, loses no page', async () => {
+test('a file that becomes a folder, and a file again, loses no page', async () => {
   const wiki = await newWiki();
   const [file, inside] = ['# A\n\nIt was a file.\n', '# Inside\n'];
   await wiki.sync({ 'd/a.md': file, 'd/z.md': '# Z\n' });
@@ -224,7 +224,7 @@ test('a file that becomes a folder, and is one again, loses no page', async () =
   assert.deepEqual(await wiki.stale(), ['d/a/inside']);
 });
 
-test('files of one name in an archive keep the pages that they had, however often they are sent', async () => {
+test('files of equal names in an archive keep their pages over repeated uploads', async () => {
   const wiki = await newWiki();
   const send = async (archive: Buffer) => {
     const form = new FormData();
@@ -242,14 +242,14 @@ test('files of one name in an archive keep the pages that they had, however ofte
   assert.match((await wiki.page('d/a-2')).markdown, /Number 1, changed/);
 });
 
-test('two files of the same bytes are not guessed at: one is gone, the others are new', async () => {
+test('renames are not guessed among files with equal bytes', async () => {
   const wiki = await newWiki();
   await wiki.sync({ 'd/a.md': '# Same\n', 'd/b.md': '# Same\n', 'd/c.md': '# C\n' });
   const { summary } = await wiki.sync({ 'd/x.md': '# Same\n', 'd/c.md': '# C\n' });
   assert.match(summary, /1 new page, 2 pages of files that are gone/);
 });
 
-test('only files of the same folder are gone, and without a sync none is', async () => {
+test('only files of the synced folder can be gone, and only in a sync', async () => {
   const wiki = await newWiki();
   await wiki.add({ ...DOCS, 'other/x.md': '# X\n', 'root.md': '# Root\n' });
   await wiki.add({ 'docs/a.md': '# A\n' });
@@ -265,7 +265,7 @@ test('only files of the same folder are gone, and without a sync none is', async
   );
 });
 
-test("another wiki's pages and those that people wrote are left alone", async () => {
+test('pages of another wiki and pages that users wrote are unchanged', async () => {
   const [ours, theirs] = [await newWiki(), await newWiki()];
   await theirs.sync(DOCS);
   await ours.sync(DOCS);
@@ -275,7 +275,7 @@ test("another wiki's pages and those that people wrote are left alone", async ()
   assert.equal((await owner.get(`${ours.at}/pages/${body.page_id}`)).body.stale, false);
 });
 
-test('an upload that fails, or an archive that cannot be opened, makes nothing stale', async () => {
+test('a failed upload or a corrupt archive marks no page as stale', async () => {
   const wiki = await newWiki();
   await wiki.sync(DOCS);
   const failed = await wiki.sync({ 'docs/empty.txt': '' });
@@ -288,7 +288,7 @@ test('an upload that fails, or an archive that cannot be opened, makes nothing s
   assert.deepEqual(await wiki.stale(), []);
 });
 
-test('an announced upload can be a sync, and another mode is refused', async () => {
+test('an announced upload can be a sync, and an unknown mode is refused', async () => {
   const wiki = await newWiki();
   await wiki.sync(DOCS);
   const { body, status } = await owner.post(`${wiki.at}/uploads`, {
@@ -304,7 +304,7 @@ test('an announced upload can be a sync, and another mode is refused', async () 
   assert.equal(other.status, 422);
 });
 
-test('a folder that was there at several syncs is known when it has another name, and when it is gone', async () => {
+test('a folder from several syncs is recognized when renamed, and when gone', async () => {
   const wiki = await newWiki();
   const files = (folder: string): Files => ({
     [`docs/${folder}/one.md`]: '# One\n',
@@ -322,7 +322,7 @@ test('a folder that was there at several syncs is known when it has another name
   assert.doesNotMatch((await wiki.sync({ 'docs/z.md': '# Z\n' })).summary, /gone/, 'it is said once');
 });
 
-test('a sync that failed between files with other names and one that links to them goes on with the same links', async () => {
+test('a sync that fails between renamed files and a file that links to them resumes with the same links', async () => {
   const wiki = await newWiki();
   const named = (folder: string) =>
     Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`docs/${folder}/${i}.md`, `# Number ${i}\n`]));

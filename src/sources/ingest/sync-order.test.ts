@@ -6,7 +6,7 @@ import { beforeCompiling } from '../../../test/held-services.ts';
 import { patch } from '../../../test/resumable.ts';
 import { openWorld } from '../../../test/world.ts';
 
-/** A file whose compiling waits for the test. */
+/** A file whose compilation waits for the test. */
 const held: { filename: string; reached: () => void; go: Promise<void> } = {
   filename: '',
   reached: () => undefined,
@@ -22,7 +22,7 @@ const owner = await world.owner();
 
 type Wiki = Awaited<ReturnType<typeof newFolderWiki>>;
 
-/** Announces a sync; what it answers sends the bytes and waits for its end. */
+/** Announces a sync. Returns a function that sends the bytes and waits for the end. */
 async function announceSync(wiki: Wiki, files: Files) {
   const contents = Object.entries(files).map(([filename, text]) => ({ filename, bytes: Buffer.from(text) }));
   const { body, status } = await owner.post(`${wiki.at}/uploads`, {
@@ -59,7 +59,7 @@ longTest(
   },
 );
 
-test('a name that a file got is known to a sync that was announced before and worked on after', async () => {
+test('a sync announced before a rename and processed after it knows the new name', async () => {
   const wiki = await newFolderWiki(owner);
   await wiki.sync(FIRST);
   const [B] = await wiki.ids(['d/b']);
@@ -74,7 +74,7 @@ test('a name that a file got is known to a sync that was announced before and wo
   assert.deepEqual(await wiki.stale(), ['d/c']);
 });
 
-test('a file of an upload that was announced before a sync and worked on after it is gone at the next sync', async () => {
+test('a file announced before a sync and processed after it is gone at the next sync', async () => {
   const wiki = await newFolderWiki(owner);
   await wiki.sync(FIRST);
   const { body } = await owner.post(`${wiki.at}/uploads`, { files: [{ filename: 'd/late.md', byte_size: 7 }] });
@@ -86,7 +86,7 @@ test('a file of an upload that was announced before a sync and worked on after i
   assert.deepEqual(await wiki.stale(), ['d/late']);
 });
 
-test('a cancelled sync that is retried after another one is the later one, and makes no page twice', async () => {
+test('a cancelled sync retried after another sync counts as the later one, and duplicates no page', async () => {
   const wiki = await newFolderWiki(owner);
   await wiki.sync({ 'd/z.md': '# Z\n' });
   const many: Files = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`d/${i}.md`, `# Number ${i}\n`]));

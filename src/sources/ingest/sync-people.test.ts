@@ -8,7 +8,7 @@ const owner = await world.owner();
 const newWiki = () => newFolderWiki(owner);
 const Z: Files = { 'd/z.md': '# Z\n' };
 
-test('a page that people edited moves with its file and those that it links to, without a conflict', async () => {
+test('an edited page and the pages it links to move with their files, without a conflict', async () => {
   const wiki = await newWiki();
   const files = (folder: string): Files => ({
     ...Z,
@@ -27,10 +27,10 @@ test('a page that people edited moves with its file and those that it links to, 
   assert.deepEqual(page.html.match(/href="[^"]*"/g), ['href="b"', 'href="x/y"']);
 });
 
-/** No text. */
+/** Not valid text. */
 const BROKEN = new Uint8Array([0xff, 0x00, 0x01]);
 
-test('a file that could not be read at one sync and is gone at the next one is gone', async () => {
+test('a file that was unreadable in one sync and missing from the next is gone', async () => {
   const wiki = await newWiki();
   await wiki.sync({ ...Z, 'd/a.md': '# A\n', 'd/kept.md': '# Kept\n' });
   await wiki.sync({ ...Z, 'd/a.md': BROKEN });
@@ -42,7 +42,7 @@ test('a file that could not be read at one sync and is gone at the next one is g
   assert.deepEqual(await wiki.stale(), ['d/a'], 'what people kept is not asked for again');
 });
 
-test('the folder of a sync that is written in another way is the same folder', async () => {
+test('the folder of a sync is the same if its name is spelled differently', async () => {
   const wiki = await newWiki();
   await wiki.sync({ 'U\u0308bung/a.md': '# A\n', 'U\u0308bung/b.md': '# B\n' });
   const { summary } = await wiki.sync({ '\u00fcbung/a.md': '# A\n\nMore.\n', '\u00fcbung/b.md': '# B\n' });
@@ -50,7 +50,7 @@ test('the folder of a sync that is written in another way is the same folder', a
   assert.deepEqual(await wiki.paths(), ['ubung', 'ubung/a', 'ubung/b']);
 });
 
-test('the same folder again changes nothing of a page that people edited, although a file that it links to has another name', async () => {
+test('a repeated sync does not change an edited page, even if a file it links to was renamed', async () => {
   const wiki = await newWiki();
   const files = (name: string): Files => ({
     ...Z,

@@ -5,7 +5,7 @@ import { openWorld } from '../../../test/world.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { Sandbox } from '../../platform/sandbox/sandbox.ts';
 
-/** The files that were compiled, in their order; a divided one several times. */
+/** The compiled files in order; a divided file appears several times. */
 let compiled: string[] = [];
 
 const counting = (sandbox: Sandbox): Sandbox => {
@@ -33,7 +33,7 @@ async function newWiki() {
     wiki_id: body.wiki_id as string,
     at,
     page,
-    /** Uploads files; answers which of them were compiled. */
+    /** Uploads files; returns the names of the compiled files. */
     upload: async (files: Record<string, string | Uint8Array>): Promise<string[]> => {
       compiled = [];
       const upload = await world.upload(owner, body.wiki_id, files);
@@ -53,7 +53,7 @@ const FILES = {
   'p.png': PNG,
 };
 
-test('the same files again are not compiled, and pages, citations and sources stay as they are', async () => {
+test('unchanged files are not compiled, and pages, citations and sources stay unchanged', async () => {
   const wiki = await newWiki();
   assert.deepEqual(await wiki.upload(FILES), ['a.md', 'docs/b.md', 'docs/c.html', 'docs/d.txt', 'folder.md']);
   const before = [await wiki.pages(), await wiki.citations('docs/b'), await wiki.page('a')];
@@ -68,7 +68,7 @@ test('the same files again are not compiled, and pages, citations and sources st
   assert.deepEqual(new Set(files.map(({ status }: { status: string }) => status)), new Set(['done']));
 });
 
-test('a file is compiled again when a link of it leads elsewhere than before, and only then', async () => {
+test('a file is compiled again exactly when a link of it resolves to another page', async () => {
   const wiki = await newWiki();
   await wiki.upload(FILES);
   assert.deepEqual(await wiki.upload({ ...FILES, 'docs/e.md': '# E\n' }), ['docs/e.md']);
@@ -86,7 +86,7 @@ test('a file is compiled again when a link of it leads elsewhere than before, an
   );
 });
 
-test('a page that was moved, is stale, or lost its source or a picture is made again', async () => {
+test('a page that moved, is stale, or lost its source or a picture is compiled again', async () => {
   const wiki = await newWiki();
   await wiki.upload(FILES);
   const b = await wiki.page('docs/b');
@@ -104,7 +104,7 @@ test('a page that was moved, is stale, or lost its source or a picture is made a
   assert.deepEqual(await wiki.upload(FILES), ['a.md']);
 });
 
-test('what people wrote stays, and a new page is made for one in the trash', async () => {
+test('edits are kept, and a page in the trash is replaced by a new one', async () => {
   const wiki = await newWiki();
   await wiki.upload(FILES);
   const b = await wiki.page('docs/b');
@@ -116,7 +116,7 @@ test('what people wrote stays, and a new page is made for one in the trash', asy
   assert.equal((await wiki.page('docs/b')).markdown, FILES['docs/b.md']);
 });
 
-test('the sections of a divided document stay with it', async () => {
+test('an unchanged divided document keeps its sections', async () => {
   const wiki = await newWiki();
   const chapter = (n: number) => `## Chapter ${n}\n\n${`Words of ${n}. `.repeat(2_000)}\n\n`;
   const files = { 'book.md': `# Book\n\n${Array.from({ length: 12 }, (_, n) => chapter(n)).join('')}` };
@@ -128,7 +128,7 @@ test('the sections of a divided document stay with it', async () => {
   assert.deepEqual(await wiki.pages(), before, 'none is stale');
 });
 
-test('pages that another version compiled are made again', async () => {
+test('pages compiled by another version are compiled again', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'a.md': '# A\n' });
   await world.db.query(sql`update compiled_files set digest = 'of another version' where wiki_id = ${wiki.wiki_id}`);
@@ -136,7 +136,7 @@ test('pages that another version compiled are made again', async () => {
   assert.deepEqual(await wiki.upload({ 'a.md': '# A\n' }), []);
 });
 
-test('a page of which another version showed another text is a new revision, so that its citations are found', async () => {
+test('a page that another version rendered with other text gets a new revision, so that its citations match', async () => {
   const wiki = await newWiki();
   const files = { 'a.md': '# A\n\n> [!NOTE]\n> Said.\n' };
   await wiki.upload(files);
@@ -153,7 +153,7 @@ test('a page of which another version showed another text is a new revision, so 
   assert.equal((await wiki.citations('a')).length, 2);
 });
 
-test('a wiki skips nothing by what another one has', async () => {
+test("a wiki skips no file because of another wiki's pages", async () => {
   const [ours, theirs] = [await newWiki(), await newWiki()];
   await theirs.upload(FILES);
   assert.deepEqual(await ours.upload(FILES), ['a.md', 'docs/b.md', 'docs/c.html', 'docs/d.txt', 'folder.md']);

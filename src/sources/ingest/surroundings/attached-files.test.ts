@@ -23,7 +23,7 @@ async function newWiki() {
     at,
     page,
     upload: async (files: Record<string, string | Uint8Array>) => (await world.upload(owner, body.wiki_id, files)).body,
-    /** The files that a page has, by name, with the hash of the bytes that a reader gets. */
+    /** Returns the attachments of a page by filename, with the hash of the bytes served. */
     attached: async (path: string) => {
       const { page_id } = await page(path);
       const { body: list } = await owner.get(`${at}/pages/${page_id}/attachments`);
@@ -70,7 +70,7 @@ async function assertGuide(wiki: Awaited<ReturnType<typeof newWiki>>) {
   return { page, attached };
 }
 
-test('pictures and files that a text shows are attachments of its page, whatever the door, and no pages', async () => {
+test('files that a text shows are attached to its page and become no pages, for every kind of upload', async () => {
   const byForm = await newWiki();
   const { status, summary } = await byForm.upload(FOLDER);
   assert.equal(status, 'completed', summary);
@@ -98,7 +98,7 @@ test('pictures and files that a text shows are attachments of its page, whatever
   await assertGuide(byTus);
 });
 
-test('pictures in the addresses of a text are attachments of its page, and stay the same ones', async () => {
+test('pictures in data URLs become attachments of the page, and keep their ids', async () => {
   const wiki = await newWiki();
   const data = (name: string) => `data:image/png;base64,${png(name.repeat(30)).toString('base64')}`;
   const svg = `data:image/svg+xml;base64,${Buffer.from(`${SVG}<!-- ${'x'.repeat(99)} -->`).toString('base64')}`;
@@ -131,7 +131,7 @@ test('pictures in the addresses of a text are attachments of its page, and stay 
   assert.deepEqual(verified.findings, []);
 });
 
-test('drawings and views of Obsidian are left out with a word, and attached where a text links to them', async () => {
+test('Obsidian drawings and views are left out and named, or attached if a text links to them', async () => {
   const wiki = await newWiki();
   const drawings = { 'board.canvas': '{"nodes":[]}', 'all.base': 'views: []\n', 'plan.canvas': '{"edges":[]}' };
   const { summary } = await wiki.upload({ 'a.md': '# A\n\n![[plan.canvas]]\n', ...drawings });
@@ -147,7 +147,7 @@ test('drawings and views of Obsidian are left out with a word, and attached wher
   );
 });
 
-test('the same folder again changes nothing; a picture that changed is shown by a new revision, the same bytes are kept once', async () => {
+test('a repeated upload changes nothing, a changed picture makes a new revision, and equal bytes are stored once', async () => {
   const wiki = await newWiki();
   const files = {
     'a.md': '# A\n\n![](p.png)\n',
@@ -171,7 +171,7 @@ test('the same folder again changes nothing; a picture that changed is shown by 
   assert.match(String(body), /new$/);
 });
 
-test('a text of a later upload shows a picture of an earlier one, as an attachment of its own page', async () => {
+test('a text of a later upload shows a picture of an earlier upload, attached to its own page', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'docs/a.md': '# A\n\n![](i/p.png)\n', 'docs/i/p.png': png('p') });
   await wiki.upload({ 'docs/b.md': '# B\n\n![](i/p.png)\n' });
@@ -182,7 +182,7 @@ test('a text of a later upload shows a picture of an earlier one, as an attachme
   assert.ok((await wiki.page('docs/b')).html.includes(b?.attachment_id));
 });
 
-test('a picture is merged into a page that people edited, and one of a conflict can be seen', async () => {
+test('a picture is merged into an edited page, and can be viewed if there is a conflict', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'a.md': '# A\n\nOne.\n\nTwo.\n\nThree.\n' });
   const { page_id, revision, markdown } = await wiki.page('a');
@@ -199,7 +199,7 @@ test('a picture is merged into a page that people edited, and one of a conflict 
   assert.ok((await wiki.attached('a')).has('q.png'));
 });
 
-test('a picture alone fails with advice, and so does a file of another kind that no text links to', async () => {
+test('a picture alone fails with advice, and so does another file that no text links to', async () => {
   const wiki = await newWiki();
   const alone = await wiki.upload({ 'p.png': png('p') });
   assert.equal(alone.status, 'failed');
@@ -217,14 +217,14 @@ test('a picture alone fails with advice, and so does a file of another kind that
   assert.equal(files.length, 3);
 });
 
-test("a name of another wiki's file shows nothing of it", async () => {
+test('a text cannot show a file of another wiki by its name', async () => {
   const [ours, theirs] = [await newWiki(), await newWiki()];
   await theirs.upload({ 'a.md': '![](p.png)', 'p.png': png('secret') });
   await ours.upload({ 'a.md': '# A\n\n![](p.png) ![](/p.png) ![[p.png]]\n' });
   assert.equal((await ours.attached('a')).size, 0);
 });
 
-test('an attachment is counted in the usage of the workspace, once for a page', async () => {
+test('an attachment counts once per page in the usage of the workspace', async () => {
   const wiki = await newWiki();
   const bytes = async () => {
     const { body } = await owner.get(`/v1/workspaces/${owner.workspace_id}/usage`);
@@ -241,7 +241,7 @@ test('an attachment is counted in the usage of the workspace, once for a page', 
   assert.equal(row?.n, 0);
 });
 
-test('sounds and films that a text shows come along, and play in parts with the type of their bytes', async () => {
+test('audio and video that a text shows are attached, and served in ranges with their detected type', async () => {
   const wiki = await newWiki();
   const film = (name: string) =>
     Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'), Buffer.from(name)]);

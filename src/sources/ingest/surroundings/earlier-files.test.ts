@@ -10,7 +10,7 @@ const owner = await world.owner();
 const OTHERS = 10_000;
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR logo', 'latin1');
 
-/** A wiki with some files of an earlier upload, and many others. */
+/** A wiki with a few files of an earlier upload to link to, and many others. */
 async function wikiOfManyFiles() {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Files' });
   const wiki_id: string = body.wiki_id;
@@ -33,7 +33,7 @@ async function wikiOfManyFiles() {
   return { wiki_id, upload, markdown };
 }
 
-test('a text that comes by itself leads to files of earlier uploads, however their names are written', async () => {
+test('a text uploaded alone links to files of earlier uploads, however their names are spelled', async () => {
   const { upload, markdown } = await wikiOfManyFiles();
   const links = [
     'setup.md',
@@ -60,7 +60,7 @@ test('a text that comes by itself leads to files of earlier uploads, however the
   assert.equal(text.match(/!\[[^\]]*\]\(attachment:attachment_/g)?.length, 2);
 });
 
-test('of a wiki of 10,000 files, references of a few files read those alone to which they may lead', async () => {
+test('in a wiki of 10,000 files, resolving a few references reads only the files they may mean', async () => {
   const { wiki_id } = await wikiOfManyFiles();
   let rows = 0;
   const query: Query = async (statement) => {

@@ -52,7 +52,7 @@ async function newWiki() {
       (await owner.get(`${at}/pages/${(await page(path)).page_id}/backlinks`)).body
         .map((each: { path: string }) => each.path)
         .sort(),
-    /** That every block that a page was made from is found in its source as it is on the page. */
+    /** Asserts that every compiled block is verified in its source. */
     async assertCited() {
       let blocks = 0;
       for (const { page_id, path } of (await owner.get(`${at}/pages?limit=500`)).body) {
@@ -76,7 +76,7 @@ async function newWiki() {
 const html = (title: string, body: string) => `<!doctype html><title>${title}</title><body>${body}`;
 const paragraphs = (...texts: string[]) => docxOf(texts.map((text) => wordParagraph(text)).join(''));
 
-test('documents of one upload that name each other are linked, and are each other’s backlinks', async () => {
+test('documents of one upload that mention each other are linked and have backlinks', async () => {
   const wiki = await newWiki();
   await wiki.upload({
     'legal/dpa.html': html('Data Processing Agreement', '<p>It belongs to the Master Service Contract.'),
@@ -107,7 +107,7 @@ test('documents of one upload that name each other are linked, and are each othe
   await wiki.assertCited();
 });
 
-test('a document that comes later links to the pages that are there, whatever they were made of', async () => {
+test('a document of a later upload links to existing pages of any origin', async () => {
   const wiki = await newWiki();
   const markdown = '---\nlang: en\n---\n\n# Style `Guide` 7\n\nNothing.\n';
   await wiki.upload({ 'guide.md': markdown, 'travel-policy.pdf': pdfOf([[['Go by train.', 50, 700]]]) });
@@ -132,7 +132,7 @@ test('a document that comes later links to the pages that are there, whatever th
   assert.match(await wiki.markdown('late'), /^\[Style Guide 7\]\(style\)/, 'the link goes with the page');
 });
 
-test('what two pages are called, words, what is no text and what not everybody can read is not linked', async () => {
+test('ambiguous titles, common words, code and restricted pages are not linked', async () => {
   const wiki = await newWiki();
   for (const fields of [
     { title: 'Annual Report', slug: 'a' },
@@ -159,7 +159,7 @@ test('what two pages are called, words, what is no text and what not everybody c
   assert.deepEqual(markdown.match(/\]\([^)]*\)/g), ['](https://x.example)'], markdown);
 });
 
-test('a link that people took away stays away when the file changes, and the rest is merged as before', async () => {
+test('a link that a user removed stays removed when the file changes, and the rest merges', async () => {
   const wiki = await newWiki();
   await wiki.create({ title: 'Data Processing Agreement', markdown: 'x' });
   const file = (end: string) => paragraphs('See the Data Processing Agreement.', 'In between.', end);
@@ -175,7 +175,7 @@ test('a link that people took away stays away when the file changes, and the res
   assert.equal(await wiki.assertCited(), 3, 'the block says what its source says');
 });
 
-test('the same bytes make no revision, also where a page is called now what they name; a changed file links to it', async () => {
+test('unchanged bytes make no revision when a mentioned page appears, and a changed file links to it', async () => {
   const wiki = await newWiki();
   const file = (end: string) => html('A Contract', `<p>See the Data Processing Agreement.<p>${end}`);
   await wiki.upload({ 'contract.html': file('One.') });
@@ -305,7 +305,7 @@ longTest('of a wiki of 10,000 pages an upload of few documents reads the titles 
   ]);
 });
 
-test('an upload of Markdown alone asks and reads nothing for titles', async () => {
+test('an upload of only Markdown queries and reads nothing for titles', async () => {
   const never = () => {
     throw new Error('nothing is to be asked');
   };
@@ -317,7 +317,7 @@ test('an upload of Markdown alone asks and reads nothing for titles', async () =
   assert.deepEqual((await knownTitles(needs, upload, [file, folder], around)).known, []);
 });
 
-/** Real documents where they are; elsewhere one of each format. */
+/** The shared corpus of real documents or, if it is missing, a document of each format. */
 function documents(): Record<string, Uint8Array> {
   if (existsSync(CORPORA)) {
     return Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]));
