@@ -18,9 +18,9 @@ interface TextBeginning {
 }
 
 /**
- * The other names that texts of an upload give their pages, as names of files beside them: `V/Short` for a file in `V` that says
- * `aliases: [Short]`. `pages`: where the files are. A name that is the path or title of another page leads to that page, and a name
- * that two pages have to neither.
+ * Reads the aliases that texts of an upload give their pages, and returns them as filenames in the same folder:
+ * `V/Short` for a file in `V` with `aliases: [Short]`. `pages` maps filenames to paths. The path or title of another
+ * page takes precedence, and an alias of two pages resolves to neither.
  */
 export async function readAliases(
   blobs: Pick<Blobs, 'stream'>,
@@ -57,7 +57,7 @@ export async function readAliases(
   );
 }
 
-/** The pages of the texts whose title is one of these names; the first text of a title has it. */
+/** Maps each of these names that is the title of a text to the text's page; the first text with a title wins. */
 function titlesOf(texts: readonly TextBeginning[], names: ReadonlyMap<string, unknown>): Map<string, string> {
   const titles = new Map<string, string>();
   for (const { file, beginning, path } of texts) {
@@ -68,7 +68,7 @@ function titlesOf(texts: readonly TextBeginning[], names: ReadonlyMap<string, un
   return titles;
 }
 
-/** The pages that wiki links of these names mean by their path or title. */
+/** Returns the pages that wiki links of these names resolve to by path or title. */
 async function pagesNamed(query: Query, wiki_id: string, names: readonly string[]): Promise<Map<string, string>> {
   const given = names.map((name) => ({ name, path: pathOfTarget(name) }));
   const rows = await query<{ name: string; path: string }>(sql`

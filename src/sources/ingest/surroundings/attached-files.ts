@@ -16,32 +16,38 @@ import { type CompiledUploadFile, type PendingFile, withAttachmentIds } from '..
 import { HIDDEN_LEFT_OUT } from '../sync-folder.ts';
 import { pagesOfNames } from './known-pages.ts';
 
-/** A picture or another file that texts show or link to, and that is no page itself. */
+/** A file that texts show or link to, such as a picture, and that is not a page itself. */
 export interface AttachedFile {
-  /** Null for one of an earlier upload. */
+  /** null if it belongs to an earlier upload. */
   file_no: number | null;
   filename: string;
   content_type: string;
   byte_size: number;
   sha256: string;
-  /** The id in compiled texts, before a page has it as an attachment of its own; no other text has it. */
+  /**
+   * Stands for the attachment id in compiled texts until the page has the attachment. Unique, so it occurs in no other
+   * text.
+   */
   placeholder: string;
 }
 
-/** The note of a table that is part of another one; what leads to it leads to the page of that one. */
+/** The note of a table that another file contains in full. Links to it resolve to the page of that file. */
 export const SAME_TABLE = 'same_table: another file has all rows of the table';
 
-/** Archives that are no documents. */
+/** ZIP-based formats that are not supported documents. */
 const ARCHIVE_NAME =
   /\.(?:zip|jar|xls[xmb]|xlt[xm]|pp[ts][xm]|pot[xm]|od[tspgf]|pages|key|numbers|vsdx|kmz|3mf|sketch)$/i;
 
-/** Drawings and views that only Obsidian shows; they are JSON and YAML, and no text for a page. */
+/** Drawings and views that only Obsidian renders. They are JSON and YAML, unsuitable for a page. */
 const OBSIDIAN_NAME = /\.(?:canvas|base)$/i;
 
-/** Files that are marked by one statement. */
+/** Files per transaction. */
 const BATCH = 500;
 
-/** Marks the files of an upload that become no pages, before pages are planned; what was planned is left alone. */
+/**
+ * Marks files of an upload that become no pages. Must run before pages are planned; skips files that are already
+ * planned.
+ */
 export async function findAttachedFiles(
   blobs: Blobs,
   db: Pick<Db, 'query' | 'transaction'>,
@@ -56,7 +62,7 @@ export async function findAttachedFiles(
   const hidden = await hiddenAmong(db, job, files);
   const views = await viewsAmong(db, job, files);
   const own = await ownFilesAmong(db, job, files);
-  // Files of formats that are read are not opened to find out what they are.
+  // Skip the type detection for files whose name has a supported format.
   const unnamed = files.filter(
     (file) => !views.has(file) && !own.has(file) && (hidden.has(file) || formatByName(file.filename) === undefined),
   );
@@ -77,7 +83,7 @@ export async function findAttachedFiles(
   }
 }
 
-/** The note of a file that belongs to the export of another wiki, and not to that wiki. */
+/** The note of a file that the exporting tool added and that is no content. */
 export const OF_EXPORT = 'of_export: a file of the export itself, which is no page';
 
 async function ownFilesAmong(
@@ -91,7 +97,10 @@ async function ownFilesAmong(
   return new Set(own);
 }
 
-/** Files of Notion with the rows of a database as one view shows them, beside one with all rows: they become no pages. */
+/**
+ * Returns Notion files with the rows of one view of a database whose complete table is also in the upload. They become
+ * no pages.
+ */
 async function viewsAmong(
   db: Pick<Db, 'query' | 'transaction'>,
   job: ClaimedJob,
@@ -106,8 +115,8 @@ async function viewsAmong(
 }
 
 /**
- * The hidden files among these, which become no pages unless they have one already, or there is nothing else. Those of
- * operating systems are done with.
+ * Returns hidden files, which become no pages unless they already have one or the upload has no other files. Marks
+ * files that operating systems add as done.
  */
 async function hiddenAmong(
   db: Pick<Db, 'query' | 'transaction'>,
@@ -122,7 +131,7 @@ async function hiddenAmong(
   return new Set(await withoutPages(db.query, job.wiki_id, hidden));
 }
 
-/** Those that no page was made of before. */
+/** Returns the files that have made no page in earlier uploads. */
 async function withoutPages(query: Query, wiki_id: string, files: readonly Candidate[]): Promise<Candidate[]> {
   const earlier = await pagesOfNames(
     query,
@@ -156,7 +165,7 @@ interface Candidate {
   sha256: string;
 }
 
-/** What a file is by its beginning if it is hidden, or can be no page; else "". */
+/** Detects the type of a file that is hidden or cannot be a page; returns "" for other files. */
 async function typeOfAttached(
   blobs: Blobs,
   { filename, content_type, sha256 }: Candidate,
@@ -167,7 +176,7 @@ async function typeOfAttached(
     const isPage = !is_hidden && !OBSIDIAN_NAME.test(filename) && canBePage({ filename, content_type, bytes: start });
     return isPage ? '' : await sniffType(start);
   } catch (error) {
-    // Bytes that are gone are told of where the file is compiled.
+    // Compilation reports missing bytes.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     throw error;
   }
@@ -178,7 +187,7 @@ function canBePage(file: { filename: string; content_type: string; bytes: Buffer
   if (isZip(bytes)) return !ARCHIVE_NAME.test(filename);
   if (isDocument(file)) return true;
   try {
-    // Of all texts only UTF-16 has NULs, which says so in its first bytes or is HTML.
+    // Of all text encodings only UTF-16 contains NUL bytes; such a file starts with a BOM or is HTML.
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2));
     return fileKind(file) === 'html' || isUtf16 || !bytes.includes(0);
   } catch (error) {
@@ -187,7 +196,7 @@ function canBePage(file: { filename: string; content_type: string; bytes: Buffer
   }
 }
 
-/** The files of an upload that its texts can show, by their names. */
+/** Returns the files of an upload that its texts can show, by filename. */
 export async function attachedFiles(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
@@ -200,8 +209,8 @@ export async function attachedFiles(
 }
 
 /**
- * Gives a page the files that it shows or links to: those that it has as attachments already stay them, so that the same
- * files stay the same text; others become new ones when the page is written.
+ * Replaces placeholders of the files that a page shows or links to. Reuses existing attachments of the page, so that
+ * unchanged files compile to the same text; other files become attachments when the page is written.
  */
 export async function withShownFiles(
   query: Query,
@@ -236,12 +245,12 @@ export async function withShownFiles(
   };
 }
 
-/** The code of the error of a picture, or a drawing of Obsidian, that no text shows. */
+/** The error code of a picture or Obsidian drawing that no text shows. */
 export const NOT_SHOWN = 'not_shown';
 
 /**
- * What becomes of the files of an upload that no page has attached: pictures, and what only Obsidian shows, were left out.
- * Others fail for what they are, and so do pictures in an upload that has made no page. Hidden files are done with.
+ * Decides about files that no page has attached. Pictures and Obsidian files are left out. Other files fail with the
+ * reason for their type, and so do pictures if the upload made no page. Hidden files are marked as done.
  */
 export async function leftOut(
   db: Pick<Db, 'query' | 'transaction'>,

@@ -3,10 +3,10 @@ import type { Query } from '../../../platform/db/db.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 import { isNotRenamed, withRun } from '../sync-folder.ts';
 
-/** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
+/** Limit of earlier names that one lookup loads; files beyond it are linked only within their own upload. */
 const EARLIER_MAX = 50_000;
 
-/** Whose names are asked for: those of all files of a wiki that have any, or those that these mean. */
+/** Files to look up: all files of the wiki, or files with these names or name endings. */
 export type Asked = 'all' | { names: readonly string[]; ends: readonly string[] };
 
 interface UploadId {
@@ -14,7 +14,7 @@ interface UploadId {
   upload_id: string;
 }
 
-/** The names and ends of names that references of a file may mean. */
+/** Returns the filenames and name endings that references of a file may mean. */
 export function askedBy(
   file: Linking,
   references: readonly string[],
@@ -25,13 +25,13 @@ export function askedBy(
 }
 
 /**
- * The path that links to a page `p` are written with. Everyone who reads the text reads it, so for a draft it is the first path that
- * the page had, which its file gave it, and not the one that people gave the draft.
+ * The path that links to a page `p` use. The text has a wider audience than a draft, so a draft is linked by its first
+ * path, which came from its file, and not by a path that a user chose.
  */
 const linkedPath = sql`case when p.status <> 'draft' then p.path else coalesce((
   select a.path from page_paths a where a.wiki_id = p.wiki_id and a.page_id = p.page_id order by a.moved_at, a.path limit 1), p.path) end`;
 
-/** These files and folders with the paths that links to them are written with. */
+/** Maps files and folders to the paths that links to them use. */
 export async function linkedPaths(
   query: Query,
   wiki_id: string,
@@ -45,8 +45,9 @@ export async function linkedPaths(
 }
 
 /**
- * Where the pages of files and folders of earlier uploads are, by their names. Those that have another name in this upload are
- * where they were when it began, whatever of it is written already: after a crash the rest is compiled as before.
+ * Returns the pages of files and folders of earlier uploads by filename. Files that this upload renames count under the
+ * old name at their old path even when their pages are already written, so that the rest compiles as before after a
+ * crash.
  */
 export async function earlierPages(
   query: Query,
@@ -73,7 +74,7 @@ export async function earlierPages(
   return new Map(rows.map(({ filename, path }) => [filename, path]));
 }
 
-/** A picture or another file of an earlier upload that is no page itself. */
+/** A file of an earlier upload, such as a picture, that is not a page itself. */
 export interface EarlierFile {
   filename: string;
   content_type: string;
@@ -81,7 +82,7 @@ export interface EarlierFile {
   sha256: string;
 }
 
-/** Files of earlier uploads that texts can show, as long as a page of the wiki has their bytes. */
+/** Returns files of earlier uploads that texts can show, if a page of the wiki still has their bytes. */
 export function earlierAttached(
   query: Query,
   { wiki_id, upload_id }: UploadId,
@@ -97,7 +98,10 @@ export function earlierAttached(
     order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
 }
 
-/** A wiki link names the end of a path, for which there is no index: those of all attached files are looked at. */
+/**
+ * Selects attached files by name or ending. Endings, which wiki links use, have no index, so all attached files are
+ * scanned.
+ */
 function attachedFilesAsked(wiki_id: string, { names, ends }: Exclude<Asked, 'all'>): Sql {
   if (ends.length === 0) return sql`(${filesNamed(wiki_id, names)}) f`;
   return sql`(
@@ -109,8 +113,8 @@ function attachedFilesAsked(wiki_id: string, { names, ends }: Exclude<Asked, 'al
 }
 
 /**
- * Where the pages of documents of earlier uploads are, by their names: of those whose names begin so as titles. `beginnings`
- * are in lower case as far as they are ASCII.
+ * Returns the pages of documents of earlier uploads by filename, if the filename as a title starts with a string of
+ * `beginnings`, which are lowercased in ASCII.
  */
 export async function earlierDocuments(
   query: Query,
@@ -139,8 +143,8 @@ function filesNamed(wiki_id: string, names: readonly string[]): Sql {
 }
 
 /**
- * What the database may have as `name_key` of names that differ from these only in case or Unicode normalization. Its own
- * `lower` changes ASCII letters alone under some locales, and all letters under others.
+ * Returns the `name_key` values that names may have apart from case and Unicode normalization. PostgreSQL's `lower`
+ * folds only ASCII in some locales, and all letters in others.
  */
 function keysOf(names: readonly string[]): string[] {
   const asciiLower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

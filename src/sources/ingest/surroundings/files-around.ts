@@ -9,40 +9,40 @@ import type { Query } from '../../../platform/db/db.ts';
 import { type AttachedFile, attachedFiles } from './attached-files.ts';
 import { type Asked, askedBy, earlierAttached, earlierPages, linkedPaths } from './earlier-files.ts';
 
-/** An upload of more files reads the names of all earlier ones at once: one statement costs less than one for each file. */
+/** Larger uploads load all earlier names at once, because one statement is cheaper than one per file. */
 const FEW_FILES = 20;
 
-/** Of a file with more references all names are read. */
+/** A file with more references loads all names. */
 const NAMES_MAX = 20_000;
 
-/** The files that references can lead to: by their names their pages, or placeholders of `attached` files. */
+/** The files that references can resolve to: page paths by filename, or placeholders of `attached` files. */
 export interface FilesAround {
   wiki_id: string;
   pages: ReadonlyMap<string, string>;
   attached: ReadonlyMap<string, AttachedFile>;
-  /** Where absolute links begin: see CompileInput. */
+  /** The folder that absolute links start from: see CompileInput. */
   site_root: string | null;
 }
 
-/** A file of the upload, and the references in its text that may lead to files (see `relink`). */
+/** A file of the upload, and the references in its text that may mean files (see `relink`). */
 interface Referring {
   file: Pick<Linking, 'filename' | 'page_path'>;
   references: readonly string[];
 }
 
-/** The files around those of an upload, as far as they were asked for: its own, and those of earlier uploads. */
+/** Files that an upload can link to, its own and earlier ones; loaded on demand. */
 export interface KnownFiles {
-  /** Those that are known now. */
+  /** Returns the files loaded so far. */
   known(): FilesAround;
-  /** Learns of the earlier files that these refer to. */
+  /** Loads the earlier files that these references may mean. */
   include(files: readonly Referring[]): Promise<void>;
-  /** Learns of all earlier files. */
+  /** Loads all earlier files. */
   includeAll(): Promise<void>;
-  /** Adds other names of pages; files of these names come before them. */
+  /** Adds aliases of pages; filenames take precedence over aliases. */
   addNames(pages: ReadonlyMap<string, string>): void;
 }
 
-/** `planned`: where the files and folders of the upload will be, by their names. */
+/** `planned` maps the upload's files and folders to their paths. */
 export async function openFilesAround(
   query: Query,
   upload: { wiki_id: string; upload_id: string },
@@ -69,7 +69,7 @@ export async function openFilesAround(
       attached.set(name, { ...file, file_no: null, placeholder: newId('attachment') });
     }
     if (fresh.size === around.pages.size && attached.size === around.attached.size) return;
-    // Another object, since what is known of names is kept beside the maps, and they are sent to processes once.
+    // Create a new object: derived data is cached by these maps, and they are sent to each sandbox process only once.
     around = { ...around, pages: withAttached(fresh, attached), attached };
   }
 
@@ -79,7 +79,7 @@ export async function openFilesAround(
     known: () => around,
     includeAll: all,
     addNames(pages) {
-      // In this order, so that of names which differ in case or extension alone those of files are found.
+      // Append aliases, so that a filename wins if the names differ only in case or extension.
       if (pages.size > 0) around = { ...around, pages: new Map([...around.pages, ...without(pages, around.pages)]) };
     },
     async include(files) {
@@ -92,7 +92,7 @@ export async function openFilesAround(
   };
 }
 
-/** The pages whose names no other page has, with or without the extension of a text. */
+/** Omits names that another page has, ignoring text extensions. */
 function without(pages: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): [string, string][] {
   const nameOf = (filename: string) =>
     normalizeName(filename.slice(filename.lastIndexOf('/') + 1).replace(/\.(?:md|markdown|mdx|txt|html?)$/i, ''));

@@ -10,11 +10,11 @@ export interface EarlierPage {
   path: string;
   position: number;
   sha256: string;
-  /** When the upload was worked on, in seconds since 1970. */
+  /** When the upload was processed, in seconds since 1970. */
   ran_at: number;
 }
 
-/** The pages that files and folders of these names made last, wherever they are now. */
+/** Returns the pages that files and folders of these names made last, even if the pages have moved. */
 export function pagesOfNames(query: Query, wiki_id: string, names: readonly string[]): Promise<EarlierPage[]> {
   return query<EarlierPage>(sql`
     select distinct on (f.kind, f.filename) f.kind, f.filename, f.sha256, p.page_id, p.path, p.position,
@@ -29,8 +29,8 @@ export function pagesOfNames(query: Query, wiki_id: string, names: readonly stri
 }
 
 /**
- * For each file of an upload the page that it has, if any. A page is given to one file: of two that made it one after the
- * other (`guide.md` and then `guide/index.md`), it is that of the later one, and the other one gets a page of its own.
+ * Returns the existing page of each file of an upload, if any. A page belongs to one file: if two files made it in turn
+ * (`guide.md`, then `guide/index.md`), the later one has it, and the other gets a new page.
  */
 export async function knownPagesOf(
   query: Query,
@@ -60,7 +60,7 @@ export async function knownPagesOf(
   return known.map((page) => (page && last.get(page.page_id) === page ? page : undefined));
 }
 
-/** The pages that the files of these names made, where the last upload of the name had several: in the order of that upload. */
+/** For names that several files of their last upload had, returns their pages in the order of that upload. */
 async function pagesOfRepeats(
   query: Query,
   wiki_id: string,

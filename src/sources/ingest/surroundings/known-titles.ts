@@ -12,13 +12,13 @@ import type { PendingFile } from '../compiled-upload.ts';
 import { earlierDocuments } from './earlier-files.ts';
 import type { KnownFiles } from './files-around.ts';
 
-/** Of a wiki with more pages the older ones are known. */
+/** Limit of known titles; of larger wikis, the newest pages are omitted. */
 const TITLES_MAX = 50_000;
 
-/** For the texts of more documents all titles are read: one statement costs less than one for each text. */
+/** Uploads of more documents load all titles at once, because one statement is cheaper than one per text. */
 const FEW_DOCUMENTS = 20;
 
-/** Of a text with more, the titles that begin as something in it are not fewer than all by much. */
+/** A text with more candidate beginnings loads all titles, because the filter would exclude few. */
 const BEGINNINGS_MAX = 20_000;
 
 interface OwnFile {
@@ -27,28 +27,27 @@ interface OwnFile {
   sha256: string;
   page_path: string;
   page_id: string;
-  /** What its page was called before the upload; "" where there was none. */
+  /** The title of its page before the upload; "" if it had no page. */
   title: string;
-  /** Whether everybody who reads the wiki can read it, or will. */
+  /** Whether all readers of the wiki can read its page, or will. */
   is_named: boolean;
 }
 
-/** The titles that the documents of an upload may name. */
+/** Page titles that documents of an upload may mention. */
 export interface KnownTitles {
-  /** Of the files that come with it; of an upload of many documents also those of the wiki. */
+  /** Titles of the upload itself and, for many documents, also of the wiki. */
   known: readonly KnownTitle[];
-  /** All that a text may name, the known ones among them; undefined if it names no others. */
+  /** Returns all titles that a text may mention, including `known`; undefined if it mentions no others. */
   namedIn(text: string): Promise<readonly KnownTitle[] | undefined>;
-  /** Those of the upload and of the wiki, for texts that are too long to be asked about. */
+  /** Returns the titles of the upload and the wiki, for texts that are too long for `namedIn`. */
   all(): Promise<readonly KnownTitle[]>;
 }
 
 /**
- * The titles that the documents of an upload may name: of what everybody who reads the wiki can read, and of the files that
- * come with it, as far as their beginnings and their names say. A worker that takes the job over comes to the same ones, so
- * what this upload has written since is left out. `pages` is where files are, also those of earlier uploads. An upload of
- * Markdown alone, which says itself what is a link, asks for nothing; one of few documents only for titles that begin as
- * something in their texts does.
+ * Finds the titles that documents of an upload may mention: titles of pages that every reader can see, and titles that
+ * the files of the upload appear to have from their beginning and name. Omits pages written by this upload, so that a
+ * resumed job gets the same titles. Markdown files link explicitly, so an upload of only Markdown loads nothing. An
+ * upload of few documents loads only titles whose beginning occurs in their texts.
  */
 export async function knownTitles(
   { query, blobs, stopping }: { query: Query; blobs: Blobs; stopping: AbortSignal },
@@ -82,7 +81,7 @@ export async function knownTitles(
 
 const NOTHING: KnownTitles = { known: [], namedIn: async () => undefined, all: async () => [] };
 
-/** `isForMany`: whether all titles are read at once, since there are texts enough to name them. */
+/** `isForMany` loads all titles at once, because many texts need them. */
 async function titlesAmong(
   query: Query,
   { wiki_id, written, around, ofUpload }: Among,
@@ -130,7 +129,7 @@ function together(
 
 interface Among {
   wiki_id: string;
-  /** The ids of the pages of the upload. */
+  /** Ids of the upload's own pages. */
   written: ReadonlySet<string>;
   around: KnownFiles;
   ofUpload: readonly KnownTitle[];
@@ -141,7 +140,7 @@ interface PresentPage {
   path: string;
 }
 
-/** Folders and parts of documents are called by words ("Notes", "Related work") that mean something else elsewhere. */
+/** Loads published pages, without folders and sections: their titles ("Notes", "Related work") are common words. */
 async function presentPages(
   query: Query,
   {
@@ -173,7 +172,10 @@ function comparable(text: string): string {
   return text.replace(/\s+/g, ' ').trim().normalize('NFC').toLowerCase();
 }
 
-/** Documents are known by the names of their files before they are read, so a text that names them so goes on to do it. */
+/**
+ * Documents also count under their filename, the only title known before they are read, so that links by filename
+ * survive a repeated upload.
+ */
 function byFilenames(files: readonly (readonly [filename: string, path: string])[]): KnownTitle[] {
   return files.flatMap(([filename, path]) =>
     isTitledName(filename) ? [] : [{ title: titleFromFilename(filename), path, is_filename: true }],
@@ -184,7 +186,7 @@ async function beginningOf(blobs: Blobs, sha256: string): Promise<Uint8Array> {
   try {
     return await buffer(await blobs.stream(sha256, { start: 0, end: TITLE_BYTES - 1 }));
   } catch (error) {
-    // What is gone is said when the file is compiled.
+    // Compilation reports missing bytes.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Uint8Array();
     throw error;
   }
