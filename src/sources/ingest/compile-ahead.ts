@@ -1,9 +1,9 @@
-/** Two are read while two are rendered. */
+/** Two files can be read while two are rendered. */
 const AHEAD = 4;
 
 /**
- * What `compile` makes of each file, in their order, while those behind it are under way already. Ends early when
- * `stopping` is aborted; whatever ends it, nothing is under way any more when it has ended.
+ * Yields the result of `compile` for each file in order, while later files are already being compiled. Ends early when
+ * `stopping` is aborted. All started compilations have settled when it ends.
  */
 export async function* compiledAhead<File, Compiled>(
   files: Iterable<File>,
@@ -17,7 +17,7 @@ export async function* compiledAhead<File, Compiled>(
       if (stopping.aborted) return;
       const compiling = compile(file);
       ahead.push(compiling);
-      // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+      // A rejection is thrown where the result is awaited; until then, keep it from being an unhandled rejection.
       compiling.catch(() => undefined);
     }
     for (const compiling of ahead) yield await compiling;

@@ -12,15 +12,15 @@ import { planSections, type SectionPlans } from './plan-sections.ts';
 
 type Page = Extract<CompileOutput, { ok: true }>;
 
-/** A block as its page shows it. */
+/** A cited block with its text. */
 export interface ShownBlock extends CitedPlace {
   text: string;
 }
 
 /**
- * Makes the pages of a document that is too long for one: a page for each part, and where others are under it, links to
- * them behind its own text. The text of the source is that of the parts in their order; a link cites the heading that it
- * names. Answers those that were not written before a worker was killed; or the one file that failed, with the reason.
+ * Compiles a long document into a page for each part. A page with parts below it ends with links to them; each link
+ * cites the heading of its target. The source text is the concatenation of the parts. Returns only the parts that no
+ * earlier attempt has written, or the file alone with its error.
  */
 export async function compileSections(
   { query, sandbox, plans, stopping }: { query: Query; sandbox: Sandbox; plans: SectionPlans; stopping: AbortSignal },
@@ -55,7 +55,7 @@ export async function compileSections(
 
   const texts: string[] = [];
   let length = 0;
-  /** Of each part the blocks of its own text, with their places in the text of the source. */
+  /** The blocks of each part's own text, with their ranges in the source text. */
   const shown: ShownBlock[][] = [];
   const made: Page[] = [];
   for (const [i, part] of parts.entries()) {
@@ -74,7 +74,7 @@ export async function compileSections(
       texts.push(text);
       length += text.length + 1;
     }
-    // What only a source needs is not kept for every page.
+    // Drop the source text of each part: only the whole source keeps it.
     made.push({ ...page, source_text: '', source_indexed: page.indexed });
   }
 
@@ -94,7 +94,7 @@ export async function compileSections(
   });
 }
 
-/** The head of a table as the part before shows it, if a page begins with the same: the source says it once. */
+/** Finds the previous part's table head if this page repeats it, because the source contains it only once. */
 export function repeatedHead(page: Page, before: readonly ShownBlock[] = []): ShownBlock | undefined {
   const [first, second] = blocksOf(page, 0);
   if (second?.start !== (first?.end ?? 0) + 1) return undefined;
@@ -111,7 +111,10 @@ export function blocksOf({ text, citations }: Page, at: number): ShownBlock[] {
   }));
 }
 
-/** The places of a page's blocks: of its own text where that says the same, and of the links between the headings. */
+/**
+ * Maps the blocks of a page to ranges of the source: its own blocks by their text, and its links to the headings of
+ * their targets.
+ */
 function withHeadings(
   blocks: readonly ShownBlock[],
   own: readonly ShownBlock[],
@@ -126,7 +129,7 @@ function withHeadings(
       return [place];
     }
     const heading = headings[nextHeading++];
-    // A link has the words of its heading, and not what is raised or struck in it.
+    // The link has the words of its heading, but not its markup, so keep the form of the link.
     return heading?.text === text ? [{ ...heading, form_hash, context, targets }] : [];
   });
 }
@@ -135,17 +138,17 @@ function linkCalled(title: string, address: string): string {
   return `[${title.replace(/[!-/:-@[-`{-~]/g, '\\$&')}](${address})`;
 }
 
-/** A list with other marks than those of the text, so that it is one by itself. */
+/** Uses a list marker that the text does not use, so that the links form a list of their own. */
 function withLinks(markdown: string, links: readonly string[]): string {
   const mark = /^[ \t]*-[ \t]/m.test(markdown) ? '*' : '-';
   const list = links.map((link) => `${mark} ${link}\n`).join('');
   return markdown === '' ? list : `${markdown}\n${list}`;
 }
 
-/** What the files of an upload are compiled among: the paths of them all, and the titles that they may name. */
+/** The context of compilation: paths of the upload's files, and titles that texts may mention. */
 export interface Surroundings {
   pages: ReadonlyMap<string, string>;
   titles: readonly KnownTitle[];
-  /** Where absolute links begin: see CompileInput. */
+  /** The folder that absolute links start from: see CompileInput. */
   site_root: string | null;
 }

@@ -19,24 +19,24 @@ import type { KnownTitles } from './surroundings/known-titles.ts';
 
 export interface CompilingNeeds {
   blobs: Blobs;
-  /** For documents: PDF, Word, EPUB. */
+  /** Reads documents: PDF, Word, EPUB. */
   reader: DocumentReader;
-  /** For texts, and what documents were read to. */
+  /** Renders texts and extracted documents. */
   sandbox: Sandbox;
   log: Logger;
 }
 
-/** What a file is read to: one page, what several are made of, or why it is none. */
+/** The result of reading a file: a page, the parts of a long document, or an error. */
 interface Read {
   result: CompileOutput | SplitOutput;
   pictures: readonly PlacedPicture[];
-  /** The bytes of a text, whose addresses may contain pictures. */
+  /** The bytes of a text file, which may embed pictures as data URLs. */
   text?: Uint8Array;
 }
 
 /**
- * Answers what makes the pages of each file of an upload: one, or several of a document that is too long for one. `around`
- * are the files that its texts may refer to, `titles` what a document may name.
+ * Returns a function that compiles a file of an upload to its pages: one, or several for a long document. `around` has
+ * the files that texts may link to, `titles` the titles that documents may mention.
  */
 export function fileCompiler(
   { blobs, reader, sandbox, log }: CompilingNeeds,
@@ -72,7 +72,7 @@ export function fileCompiler(
   async function ofFile(compiled: CompiledUploadFile, pictures: readonly PlacedPicture[]): Promise<CompiledUploadFile> {
     const { file, result } = compiled;
     if (result.ok) return { ...compiled, pictures };
-    // Other pages lie under the page of this file, so the folder gets a page all the same.
+    // If pages are planned below this failed file, give their folder a page anyway.
     const { pages } = around.known();
     const hasBelow = [...pages.values()].some((path) => path.startsWith(`${file.page_path}/`));
     const names = [...(hasBelow ? pages : [])].flatMap(([name, path]) => (path === file.page_path ? name : []));
@@ -108,13 +108,16 @@ export function fileCompiler(
     return { result: await compileAmong(input), pictures };
   }
 
-  /** The references and names of a long document are not known before its parts are compiled. */
+  /** References of a long document are known only after its parts are compiled, so load everything. */
   async function allAround() {
     await around.includeAll();
     return { pages: around.known().pages, titles: await titles.all(), site_root };
   }
 
-  /** What a text refers to and names is known when it is compiled: it is compiled again if that is elsewhere in the wiki. */
+  /**
+   * Compiles a text, then looks up its references in the rest of the wiki. Compiles it again if any of them resolves to
+   * another page, or if it mentions a title.
+   */
   async function compileAmong(input: CompileInput): Promise<CompileOutput | SplitOutput> {
     const { pages } = around.known();
     const result = await sandbox.compileOrSplit(input, pages, titles.known);

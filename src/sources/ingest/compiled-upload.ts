@@ -11,87 +11,93 @@ export interface PendingFile {
   sha256: string;
   page_path: string;
   page_id: string;
-  /** How often the service ended while it was being worked on. */
+  /** How often the service ended while it worked on the file. */
   attempts: number;
-  /** The name that it had before, if its page moves with it; else "". */
+  /** The former filename if the page moves with its file, otherwise "". */
   renamed_from: string;
-  /** The position of its page, if that is new; null: its file_no. */
+  /** The position of a new page; null means its file_no. */
   position: number | null;
-  /** Of a section the file_no of its file; else null. */
+  /** The file_no of the divided file that the section belongs to; null for whole files. */
   section_of: number | null;
 }
 
-/** A picture of a document, or a file of the upload, that is stored and becomes an attachment of its page when that is written. */
+/** A stored picture of a document, or file of the upload, that becomes an attachment when its page is written. */
 export interface PlacedPicture {
   attachment_id: string;
   filename: string;
   content_type: string;
   byte_size: number;
   sha256: string;
-  /** Whether it is a file of an upload, and not part of the page's file, which can be the same without it. */
+  /** Set if the picture is a separate file of the upload: it can change while the page's own file stays the same. */
   isOfUpload?: true;
 }
 
-/** A file and what became of it. `page` is also there for a failed file that other pages lie under. */
+/** A file with its compilation result. A failed file also has a `page` if other pages are below it. */
 export interface CompiledUploadFile {
   file: PendingFile;
   result: CompileOutput;
   page: SentFile | undefined;
-  /** What the page shows and is not stored as an attachment yet. */
+  /** Stored pictures that the page shows and that are not attachments yet. */
   pictures: readonly PlacedPicture[];
-  /** The file_nos of files of the upload that the page shows or links to as attachments. */
+  /** file_nos of the upload's files that the page shows or links to as attachments. */
   shown?: readonly number[];
-  /** Of a file that was divided all its sections, which need their rows before the first of them is written. */
+  /** All sections of a divided file. Their rows are inserted before the first section is written. */
   sections?: readonly PendingFile[];
 }
 
 export interface UploadWrite {
   wiki_id: string;
   upload_id: string;
-  /** The user who uploaded: whatever the upload makes is made by them. */
+  /** The user who uploaded, recorded as the author of all changes. */
   creator: string;
 }
 
-/** What comes of a page that people edited and whose file has changed. */
+/** The merge of an edited page with its changed file. */
 export interface Merged {
-  /** The page that was merged with: of another revision, or at another path, it is another one. */
+  /** The page that was merged with. A later edit or move makes the merge invalid. */
   present: ExistingPage;
-  /** Undefined where people and the file changed the same places: then nothing is written. */
+  /** Undefined for a conflict: users and the file changed the same places, and nothing is written. */
   page: SentFile | undefined;
 }
 
-/** What was merged of a batch, by the page. */
+/** The merges of a batch, by page id. */
 export interface Merges {
   of: ReadonlyMap<string, Merged>;
-  /** Whether a page that people edited after it was merged is left as it is, instead of merged again. */
+  /**
+   * Whether this is the last attempt: pages that were edited after the merge are left unchanged instead of merged
+   * again.
+   */
   isLast: boolean;
 }
 
-/** A page that an upload comes to again, as it is now. */
+/** The current state of a page that an upload writes again. */
 export interface ExistingPage {
   page_id: string;
   path: string;
   is_trashed: boolean;
   revision: number;
   title: string;
-  /** Whether the present revision has something that people wrote. */
+  /** Whether the current revision contains edits. */
   is_edited: boolean;
-  /** Of an edited page: its text, the folder that the addresses in it start from, and whether there are any. */
+  /** For an edited page: its text, the folder that its links start from, and whether it has relative links. */
   markdown: string;
   folder: string;
   has_links: boolean;
-  /** What an upload last made of it, which people started from. */
+  /** The last upload's version of the page, the base of a merge. */
   base_title: string;
   base_markdown: string;
-  /** Whether that is in page_bases, and not in a revision. */
+  /** Whether the base is stored in page_bases, and not in a revision. */
   has_base: boolean;
-  /** The SHA-256 of its text, in hexadecimal digits. */
+  /** The SHA-256 of its text in hexadecimal digits. */
   text_hash: string;
-  /** Whether its source has the bytes of the file, no other file has rewritten the page since, and all links of the file lead to their pages already. */
+  /**
+   * Whether the page's source has the same bytes, no other file has rewritten the page since, and all links already
+   * resolve to the right pages.
+   */
   is_same_file: boolean;
 }
 
-/** A page whose attachments have other ids wherever it names them: in its text, as it is shown, and in what its blocks show. */
+/** Replaces attachment ids in the Markdown, the HTML and the citation targets of a page. */
 export function withAttachmentIds<T extends Pick<SentFile, 'markdown' | 'html' | 'citations'>>(
   page: T,
   withIds: (text: string) => string,

@@ -5,12 +5,12 @@ import type { ClaimedJob } from '../../platform/jobs/define-job.ts';
 import type { PendingFile } from './compiled-upload.ts';
 
 /**
- * A file that was being worked on when the service ended this often is not tried again. The last of these attempts is made alone in
- * its process, so that no file fails for what ran beside it.
+ * Attempts per file: a file that was in work each time the service ended is not tried again. The last attempt runs
+ * alone in the process, so that no file fails because of another file.
  */
 const ATTEMPTS = 3;
 
-/** Files that are begun together: one statement for all of them, and all are suspected if the service ends meanwhile. */
+/** Files that start together: one statement counts the attempt of all, and all become suspects if the service ends. */
 const BEGUN_TOGETHER = 200;
 
 export const INTERRUPTED = {
@@ -19,12 +19,12 @@ export const INTERRUPTED = {
   message: `the service ended ${ATTEMPTS} times while it worked on the file; simplify it or split it, and upload it again`,
 } as const;
 
-/** The files and archives that the jobs of this process work on. */
+/** Files and archives in work in this process. */
 const inProcess = openSharedProcess();
 
 /**
- * Waits until files may be worked on: one that was in work at two deaths runs alone in the process. Returns what must be called
- * once when that is done; undefined if the signal is aborted first.
+ * Waits until the files may start: a file with one attempt left runs alone in the process. Returns a function to call
+ * once at the end, or undefined if the signal is aborted first.
  */
 export function enterProcess(
   files: readonly { attempts: number }[],
@@ -39,8 +39,8 @@ export function isGivenUp({ attempts }: { attempts: number }): boolean {
 }
 
 /**
- * The files in the groups that they are begun in: those that were being worked on when the service ended are each begun
- * alone, so that the one that ends it is found.
+ * Groups files that start together. A file that was in work when the service ended starts alone, to identify the file
+ * that ends it.
  */
 export function groupsToBegin(files: readonly PendingFile[]): PendingFile[][] {
   const groups: PendingFile[][] = [];
@@ -54,7 +54,7 @@ export function groupsToBegin(files: readonly PendingFile[]): PendingFile[][] {
   return groups;
 }
 
-/** Counts an attempt of files, before they are read. */
+/** Counts an attempt of each file before the file is read. */
 export async function countAttempt(query: Query, job: ClaimedJob, file_nos: readonly number[]): Promise<void> {
   await query(sql`
     update upload_files set attempts = attempts + 1, begun_by = (
@@ -63,8 +63,8 @@ export async function countAttempt(query: Query, job: ClaimedJob, file_nos: read
 }
 
 /**
- * Takes back the attempts of workers that live: the service did not end while they worked on the files, but the database was
- * away when they would have taken them back.
+ * Reverts attempts counted by workers that are still alive: the service did not end, but the database was unavailable
+ * when they would have reverted the attempts.
  */
 export async function takeBackInterrupted(query: Query, job: ClaimedJob): Promise<void> {
   await query(sql`
@@ -73,10 +73,7 @@ export async function takeBackInterrupted(query: Query, job: ClaimedJob): Promis
       and exists (select from workers w where w.worker_id = f.begun_by and w.alive_until > now())`);
 }
 
-/**
- * Takes back the attempts of files that are still pending, on an orderly stop and after an error; once, however often it is
- * called.
- */
+/** Reverts the attempts of files that are still pending, after an orderly stop or an error. Idempotent. */
 export async function takeBackAttempts(query: Query, job: ClaimedJob, file_nos: readonly number[]): Promise<void> {
   if (file_nos.length === 0) return;
   await query(sql`
@@ -91,17 +88,17 @@ export async function takeBackAttempts(query: Query, job: ClaimedJob, file_nos: 
 }
 
 /**
- * Takes attempts back as soon as a stop begins: the process may be killed before the files are done, and then they did not end
- * it. Returns how to stop watching.
+ * Reverts attempts as soon as a stop begins: if the process is killed before the files are done, the files did not
+ * cause it. Returns a function that stops watching.
  */
 export function takeBackAtStop(signal: AbortSignal, takeBack: () => Promise<void>): () => void {
-  // What fails is tried again when the work has ended.
+  // The caller reverts again after the work has ended.
   const onStop = () => void takeBack().catch(() => undefined);
   signal.addEventListener('abort', onStop, { once: true });
   return () => signal.removeEventListener('abort', onStop);
 }
 
-/** Gives up the sections that are not written yet of documents that are given up. */
+/** Gives up unwritten sections of documents that ran out of attempts. */
 export async function giveUpSections(query: Query, job: ClaimedJob): Promise<void> {
   await query(sql`
     update upload_files s set status = 'failed', error = ${`${INTERRUPTED.code}: ${INTERRUPTED.message}`}

@@ -1,14 +1,14 @@
 import type { CompiledUploadFile } from './compiled-upload.ts';
 
-/** Holds the pages of new folders back until a page comes that lies below them. */
+/** Delays the pages of new folders until a page below them arrives. */
 export interface HeldFolders {
-  /** The same pages, but for those of folders, which come in front of the first page below them. */
+  /** Passes pages through, but emits the page of a folder only before the first page below it. */
   release(compiled: AsyncIterable<readonly CompiledUploadFile[]>): AsyncGenerator<readonly CompiledUploadFile[]>;
-  /** Folders in which no file became a page: they are done, and get none. */
+  /** Returns the folders without any page, which are done and get no page. */
   empty(): CompiledUploadFile[];
 }
 
-/** `compiled` must come with parents before what lies below them. */
+/** `compiled` must have parents before their children. */
 export function holdFolders(): HeldFolders {
   const held = new Map<string, CompiledUploadFile>();
 

@@ -34,18 +34,18 @@ import { insertSections, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
 
 /**
- * What is written in one transaction, in pages and their Markdown: enough to be fast, little enough that a crash undoes little,
- * and that requests do not wait long until it is written down for the database.
+ * Limits of a batch, which is one transaction: pages and characters of Markdown. Large enough to be fast, small enough
+ * that a crash loses little work and that requests do not wait long for the commit.
  */
 const BATCH_FILES = 100;
 const BATCH_LENGTH = 2 ** 18;
 
-/** How often a batch is merged while people go on saving; then what they save in between is as what cannot be merged. */
+/** Merge attempts per batch. After the last one, concurrent edits count as conflicts. */
 const MERGES = 10;
 
 /**
- * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
- * that the next attempt after a crash continues behind it and nothing is created twice.
+ * Turns the files of an upload into sources and pages. Each batch is one transaction that also marks its files as done,
+ * so that the next attempt after a crash resumes after it and creates nothing twice.
  */
 export const ingestJob = defineRecordJob({
   name: 'ingest',
@@ -98,7 +98,7 @@ export const ingestJob = defineRecordJob({
         services.log.warn({ err, job_id: job.job_id }, 'attempts of files that were not finished stay counted'),
       );
     }
-    // What was begun is written; the rest is left to the next attempt.
+    // Batches that were started are written; the next attempt does the rest.
     if (signal.aborted) return;
     await write([...folders.empty(), ...(await leftOut(db, job, compile))]);
     await db.transaction((query) => finish(query, job, '', ignored));
@@ -111,7 +111,7 @@ async function siteRoot(query: Query, { wiki_id }: ClaimedJob): Promise<string |
   return wiki?.site_root ?? null;
 }
 
-/** While one batch is written, the next one is compiled. What was begun is written when it returns. */
+/** Compiles the next batch while one is written. Batches that were started are written when it returns. */
 async function writeInBatches(
   compiled: AsyncIterable<readonly CompiledUploadFile[]>,
   write: (batch: readonly CompiledUploadFile[]) => Promise<void>,
@@ -122,13 +122,13 @@ async function writeInBatches(
     await writing;
     if (stopping.aborted) return;
     writing = write(batch);
-    // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+    // A rejection is thrown where the batch is awaited; until then, keep it from being an unhandled rejection.
     writing.catch(() => undefined);
   }
   await writing;
 }
 
-/** Writes a batch with what people have written since; what they write while that is merged is merged as well. */
+/** Merges a batch with concurrent edits and writes it. Retries if a page was edited during the merge. */
 async function mergeAndWrite(
   db: Db,
   sandbox: Sandbox,
@@ -139,7 +139,7 @@ async function mergeAndWrite(
   const { wiki_id } = job;
   const upload_id = job.upload_id ?? '';
   for (let left = MERGES - 1; ; left -= 1) {
-    // Outside the transaction, since it renders.
+    // Outside the transaction, because it renders pages.
     const of = await mergeEdits({ query: db.query, sandbox, wiki_id, upload_id }, around.known().pages, compiled);
     try {
       return await db.transaction(async (query) => {
@@ -155,8 +155,8 @@ async function mergeAndWrite(
 }
 
 function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
-  // Parents first: a page is written after the page that it lies under. A file is read again for the sections of it that are
-  // not written yet. Those that may have ended the service come after the others.
+  // Parents first: a page is written after its parent. A divided file is read again as long as some of its sections are
+  // pending. Files that may have ended the service come last.
   return query<PendingFile>(sql`
     select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts, renamed_from, position
     from upload_files f
@@ -166,7 +166,7 @@ function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
     order by length(page_path) - length(replace(page_path, '/', '')), attempts, coalesce(position, file_no)`);
 }
 
-/** A document that was divided may be many pages, in an order in which each comes behind the one it lies under. */
+/** Groups pages into batches. A divided document yields many pages, with parents before children. */
 async function* batchesOf(all: AsyncIterable<readonly CompiledUploadFile[]>): AsyncGenerator<CompiledUploadFile[]> {
   let batch: CompiledUploadFile[] = [];
   let length = 0;
@@ -193,7 +193,7 @@ async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ c
 }
 
 async function finish(query: Query, job: ClaimedJob, error: string, ignored: readonly string[] = []): Promise<void> {
-  // The job's row is locked before the upload's, as `cancel` does.
+  // Lock the job's row before the upload's, in the same order as `cancel`.
   await lockJob(query, job);
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);

@@ -9,8 +9,8 @@ import { SNIFFED_BYTES, sniffType } from '../../wiki/attachments/sniff-type.ts';
 import { type CompiledUploadFile, type PlacedPicture, withAttachmentIds } from './compiled-upload.ts';
 
 /**
- * Stores the pictures of a document and points its Markdown at the attachments that they will be, or that they are since
- * the page was last made, so that the same document stays the same page.
+ * Stores the pictures of a document, and replaces their names in its Markdown by attachment ids. Reuses the ids of
+ * pictures that the page already has, so that an unchanged document compiles to the same page.
  */
 export async function placePictures(
   query: Query,
@@ -25,8 +25,8 @@ export async function placePictures(
 }
 
 /**
- * The same for the pictures that a text file has in its addresses, of which its pages have the ids of their content: only
- * those that a page shows.
+ * Stores the pictures embedded as data URLs in a text, but only those shown on its pages. Pages refer to them by an id
+ * that is derived from the content.
  */
 export async function placePicturesOfText(
   query: Query,
@@ -55,7 +55,7 @@ export async function placePicturesOfText(
 
 const ID_OF_CONTENT = /\battachment_[0-9a-f]{26}\b/g;
 
-/** Stores pictures. Answers the attachment of each name, and those that are new. */
+/** Stores pictures. Returns the attachment id of each name, and the new attachments. */
 async function place(
   query: Query,
   blobs: Blobs,

@@ -13,15 +13,15 @@ interface StoredFile {
   sha256: string;
 }
 
-/** A file of this size is read as a whole whatever it is. */
+/** Files up to this size are read whole, whatever their format. */
 const ALWAYS_WHOLE = Math.min(...FORMATS.map((format) => (isDocumentFormat(format) ? Infinity : format.bytes_max)));
 
-/** How much of a larger one says what it is, in bytes. */
+/** Bytes needed to detect the format of a larger file. */
 const SAYS_TYPE = 4_096;
 
 /**
- * What is read of a file if it is a text: all of it, or the beginning of one that is larger than a text can be, with the
- * counts of the rest. Of other files at least their beginning. Throws the errors of the store.
+ * Reads a text file: all of it, or the beginning of a text that exceeds its size limit, with counts for the rest. Of
+ * other files it returns at least the beginning. Throws errors of the store.
  */
 export async function readTextFile(
   blobs: Pick<Blobs, 'read' | 'stream'>,
@@ -35,7 +35,7 @@ export async function readTextFile(
   return beginningOf(await blobs.stream(sha256), format);
 }
 
-/** Undefined for a document, and for what cannot be read. */
+/** Returns undefined for documents and for unsupported formats. */
 function formatOfText(file: { filename: string; content_type: string; bytes: Uint8Array }): TextFormat | undefined {
   try {
     const format = isDocument(file) ? undefined : formatOf(fileKind(file));

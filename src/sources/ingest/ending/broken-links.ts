@@ -2,13 +2,13 @@ import type { Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { leadsElsewhere, writtenTarget } from '../../../wiki/pages/links/broken-links.ts';
 
-/** Links of the pages of an upload that lead to nothing: how many, and the first of them, each with its file. */
+/** The broken links of an upload's pages: their number, and the first ones with their files. */
 export interface BrokenLinks {
   count: number;
   named: string[];
 }
 
-/** Forgets the pages that were meant for files that failed, and answers which links of the upload's pages lead to nothing. */
+/** Unlinks pages that were planned for failed files, then finds the broken links of the upload's pages. */
 export async function findBrokenLinks(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
@@ -19,7 +19,7 @@ export async function findBrokenLinks(
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.status = 'failed'
       and l.wiki_id = ${wiki_id} and l.to_page_id = f.page_id
       and not exists (select from pages p where p.wiki_id = ${wiki_id} and p.page_id = f.page_id)`);
-  // The line is that of the file only where the page shows a Markdown file as it is.
+  // Line numbers match the file only if the page shows an unedited Markdown file.
   const broken = sql`
     select distinct on (f.file_no, l.to_path) f.file_no, f.filename, l.to_path, ${writtenTarget} as target,
       case when f.kind = 'file' and s.content_type = 'text/markdown' and r.origin = 'compiled' then l.line else 0 end as line

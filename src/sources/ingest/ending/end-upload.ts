@@ -33,27 +33,27 @@ interface Counts {
   hidden: number;
 }
 
-/** A page that people and its file changed in the same places. */
+/** A page that users and its file changed in the same places. */
 interface Conflict {
-  /** "" for a draft: a summary is read by those who may not see any. */
+  /** "" for a draft, because users who must not see drafts can read the summary. */
   path: string;
   filename: string;
 }
 
-/** What is known of an upload besides its rows. */
+/** Results of an upload that its rows do not contain. */
 interface Outcome {
   lost_sections: number;
   gone: Gone;
   ignored: readonly string[];
 }
 
-/** Failures, and pages that could not be merged, that a summary names; the rest is counted. */
+/** Maximum number of failures, or of unmerged pages, that a summary names; it counts the rest. */
 const NAMED = 5;
 
 /**
- * Ends an upload whose files have all been worked on, or that was given up with `error`, with its audit record.
- * `lost_sections`: pages of parts of documents that are in them no more. `gone`: pages of files that a sync has no more.
- * `ignored`: the names of order files that could not be used.
+ * Ends an upload, completed or failed with `error`, and writes its audit record. `lost_sections` counts pages of
+ * document parts that no longer exist, `gone` has the pages of files that the sync no longer contains, and `ignored`
+ * names unusable order files.
  */
 export async function endUpload(
   query: Query,
@@ -122,7 +122,7 @@ export async function endUpload(
     (await recognized(query, upload));
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
-  // Only a failed upload can be retried, and one that exceeds a limit has to make room.
+  // A failed upload keeps its failed bytes for a retry, unless it exceeded a quota and has to free the space.
   if (status === 'completed' || problem.startsWith('quota_exceeded:')) {
     await query(sql`
       update upload_files f set ${givenUp} where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and ${hasFailedBytes}`);
@@ -144,19 +144,19 @@ export async function endUpload(
   return { status, summary, error: problem } as const;
 }
 
-/** What the summary says of the syntax of other tools that pages show as it is written, and of files that have no reader. */
+/** The part of the summary about markup of other tools that pages show verbatim, and about formats without a reader. */
 function shownAsWritten({ counts, pages, filenames, plain }: NotUnderstood): string {
   const signs = counts.map(([name, times]) => `${times} × ${name}`).join(', ');
   const syntax = `Not understood and shown as written: ${signs} on ${count(pages, 'page')} of`;
   return `${namedOf(syntax, filenames, pages).replace(' of: ', ': ')}${namedOf('Taken as plain text', plain.filenames, plain.count)}`;
 }
 
-/** What the summary says of the wiki that the files were exported from; "" if they have no sign of one. */
+/** The part of the summary about the tool that the files were exported from; "" if none is recognized. */
 async function recognized(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
 ): Promise<string> {
-  // What is hidden in an archive is only in its note.
+  // For an archive, `error` holds a note that lists its hidden files.
   const files = await query<{ name: string }>(sql`
     select case kind when 'archive' then error else filename end as name from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind in ('file', 'archive')`);
@@ -164,16 +164,16 @@ async function recognized(
   return from ? ` Recognized as an export of ${from.name}.${from.advice ? ` ${from.advice}` : ''}` : '';
 }
 
-/** A file that says in which order the others are. */
+/** A file that was read for the order of the other files. */
 const isUsedForOrder = sql`(is_attachment and status = 'done' and error = ${USED_FOR_ORDER})`;
 
-/** A picture or drawing that no text shows. */
+/** A picture or drawing that no text refers to. */
 const isLeftOut = sql`(is_attachment and status = 'failed' and error like ${`${NOT_SHOWN}:%`})`;
 
-/** A hidden file that no text shows, or one that an operating system added. */
+/** A hidden file that no text refers to, or a file that an operating system added. */
 const isHiddenLeftOut = sql`(is_attachment and status = 'done' and error = ${HIDDEN_LEFT_OUT})`;
 
-/** One line: how many files became what, which failed and why, and which pages need to be looked at. */
+/** Formats the summary in one line: counts of files by result, failures with reasons, and pages that need attention. */
 function summarize(
   counts: Counts,
   failures: { filename: string; error: string }[],
@@ -220,12 +220,12 @@ function summarize(
   return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${gone.isUnknown ? ' Which files are gone is not known, because an archive could not be opened.' : ''}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
 }
 
-/** The sources of an upload's files whose text does not have everything of the file, and archives not taken as a whole. */
+/** Sources of the upload whose text is incomplete, and archives that were only partly unpacked. */
 interface Incomplete {
-  /** Those with something that a person should look at, and those without. */
+  /** Sources with losses that need review, and without. */
   to_review: number;
   others: number;
-  /** The first of the former. */
+  /** The first sources to review. */
   named: { filename: string; losses: Loss[] }[];
   archives: { filename: string; error: string }[];
 }
@@ -237,7 +237,7 @@ async function incompleteSources(
   const incomplete = sql`
     from upload_files f join sources s on s.wiki_id = f.wiki_id and s.source_id = f.source_id
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'done' and s.loss_count > 0`;
-  // Comments and front matter are left out of nearly every file of Markdown, as its author knows.
+  // Ignore comments and front matter: nearly every Markdown file has them, and its author knows that they are omitted.
   const [counts] = await query<{ to_review: number; others: number }>(sql`
     select count(*) filter (where s.losses_to_review > 0)::int as to_review,
       count(*) filter (where s.losses_to_review = 0 and exists (

@@ -1,7 +1,7 @@
 import type { Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
 
-/** Syntax of other tools that a page shows as it is written, as the summary calls it. */
+/** Markup of other tools that pages show verbatim, with its name in the summary. */
 const SYNTAX: readonly [name: string, pattern: RegExp][] = [
   ['{% … %}', /\{%/g],
   [':::', /:::+/g],
@@ -9,26 +9,29 @@ const SYNTAX: readonly [name: string, pattern: RegExp][] = [
   ['((id))', /\(\([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\)\)/gi],
 ];
 
-/** Where such signs mean something else: code, and formulas. */
+/** Code and formulas, in which such markup is legitimate. */
 const CODE = /<(pre|code)[\s>][\s\S]*?<\/\1>|<(span|div) class="math[^"]*">[^<]*<\/\2>/g;
 
-/** Formats of other tools that have no reader, and are shown as plain text. */
+/** Formats of other tools that have no reader and become plain text. */
 const MARKUP = '[.](?:enex|rst|org|mediawiki|wikitext|wiki|textile|tex|latex|opml|css|vtt|srt|mhtml?|xml|json)$';
 
-/** Pages that are read at once. */
+/** Pages per query. */
 const BATCH = 200;
 
-/** What the pages of an upload show as it is written. */
+/** Markup and formats that the pages of an upload show verbatim. */
 export interface NotUnderstood {
-  /** How often each syntax is there, without those that are nowhere. */
+  /** Occurrences of each kind of markup, without zero counts. */
   counts: [name: string, count: number][];
   pages: number;
-  /** The first files of such pages. */
+  /** The first files whose pages contain such markup. */
   filenames: string[];
   plain: { count: number; filenames: string[] };
 }
 
-/** `named`: how many files are named. Pages that the upload left as they are, are not looked at. */
+/**
+ * Finds markup that was shown verbatim. Skips pages that the upload did not change. `named` limits the listed
+ * filenames.
+ */
 export async function findNotUnderstood(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },

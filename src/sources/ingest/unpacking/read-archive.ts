@@ -9,7 +9,7 @@ import {
 import type { Unpacked, UnpackedFile } from '../../../platform/sandbox/document-messages.ts';
 import type { CompilingNeeds } from '../compile-upload-file.ts';
 
-/** A row of upload_files to be. */
+/** A future row of upload_files. */
 export interface PackedRow {
   filename: string;
   byte_size: number;
@@ -18,17 +18,17 @@ export interface PackedRow {
   error: string;
 }
 
-/** The files of an archive, stored, and what of it is none. */
+/** The stored files of an archive, and its entries that are not files. */
 interface OpenedArchive {
   is: 'archive';
   rows: PackedRow[];
   left_out: LeftOut;
 }
 
-/** How parts of one export are called. */
+/** Names of the parts of a split export. */
 const PART_NAME = /(?:^|[-_ ])part[-_ ]?\d+\.zip$/i;
 
-/** The folder that Notion puts around an export; its id is another one each time. */
+/** The folder around a Notion export; its id differs for each export. */
 const EXPORT_FOLDER = /^Export-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\//i;
 
 function holdsArchivesOnly(rows: readonly PackedRow[]): boolean {
@@ -54,13 +54,15 @@ interface StoredArchive {
 
 type Opened = OpenedArchive | Exclude<Unpacked, { is: 'archive' }>;
 
-/** Stores the files of an archive, and of the archives in it if it holds nothing else. Their names begin with `folder`. */
+/**
+ * Stores the files of an archive. Opens nested archives if it contains nothing else. Prefixes filenames with `folder`.
+ */
 export async function readArchive(reading: Reading, archive: StoredArchive, folder: string): Promise<Opened> {
   const outer = await readFiles(reading, archive, folder);
   return outer.is === 'archive' && holdsArchivesOnly(outer.rows) ? openInner(reading, outer, folder) : outer;
 }
 
-/** The files of the archives in an archive. Parts of one export are one folder; others have a folder each. */
+/** Stores the files of nested archives. Parts of one export share a folder; other archives get a folder each. */
 async function openInner(reading: Reading, outer: OpenedArchive, folder: string): Promise<OpenedArchive> {
   const rows: PackedRow[] = [];
   const left_outs = [outer.left_out];
@@ -74,13 +76,13 @@ async function openInner(reading: Reading, outer: OpenedArchive, folder: string)
     } else if (inner?.is === 'broken') {
       rows.push({ ...packed, sha256: '', byte_size: 0, status: 'failed', error: `${inner.code}: ${inner.message}` });
     } else rows.push(packed);
-    // More is refused; the rest is not even read, since each archive can be small and hold a lot.
+    // Stop early: the upload will be refused, and small archives can unpack to a lot.
     if (rows.length > FILES_MAX || rows.reduce((sum, row) => sum + row.byte_size, 0) > BYTES_MAX) break;
   }
   return { is: 'archive', rows, left_out: allLeftOut(left_outs) };
 }
 
-/** Stores the files of an archive. Their names begin with `folder`. */
+/** Stores the files of a single archive. Prefixes filenames with `folder`. */
 async function readFiles(
   { blobs, reader, upload_id }: Reading,
   { byte_size, sha256 }: StoredArchive,

@@ -25,9 +25,10 @@ interface Candidate {
 }
 
 /**
- * Puts the files of an upload's ZIP archives into the upload, as if they had been uploaded with their folders, beside the
- * archive. What was unpacked is written in one transaction for each archive, before any page is planned. An archive that holds
- * nothing but archives, as Notion makes it, is the files of those; any other archive in an archive stays one, and fails. Answers false if the signal was aborted before all were unpacked.
+ * Adds the files of an upload's ZIP archives to the upload, in the archive's folder, as if they had been uploaded. Each
+ * archive is written in one transaction, before any page is planned. An archive that contains only archives, like a
+ * Notion export, is replaced by the files of these; any other nested archive stays packed and fails. Returns false if
+ * the signal was aborted first.
  */
 export async function unpackArchives(
   { blobs, reader }: Pick<CompilingNeeds, 'blobs' | 'reader'>,
@@ -36,7 +37,7 @@ export async function unpackArchives(
   signal: AbortSignal,
 ): Promise<boolean> {
   for (const archive of await candidates(db.query, job)) {
-    // Whatever is packed begins in the same way; the endings of documents only save looking into each of them.
+    // All ZIP-based files start alike; skipping document extensions only saves a look into each.
     if (/\.(?:do[ct][xm]|xl[st][xm]|p[po][ts][xm]|od[tsp]|epub)$/i.test(archive.filename)) continue;
     try {
       if (!(await isPacked(archive))) continue;
@@ -52,7 +53,7 @@ export async function unpackArchives(
         leave();
       }
     } catch (error) {
-      // Bytes that are gone are told of where the file is compiled.
+      // Compilation reports missing bytes.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
@@ -118,7 +119,7 @@ export async function unpackArchives(
   }
 }
 
-/** What the summary says of an archive whose files were not all taken; "" if they were. */
+/** Formats a note for the summary about entries that were not taken; "" if all were. */
 function leftOut({ hidden, symbolic_links, names }: LeftOut): string {
   const parts = [
     hidden > 0 && `${hidden} hidden ${hidden === 1 ? 'file' : 'files'}`,
@@ -126,12 +127,12 @@ function leftOut({ hidden, symbolic_links, names }: LeftOut): string {
   ].filter(Boolean);
   if (parts.length === 0) return '';
   const more = hidden + symbolic_links > names.length ? ', …' : '';
-  // A name is hostile text, and what is stored has no NUL.
+  // Strip control characters: names are untrusted, and PostgreSQL stores no NUL.
   const shown = names.map((name) => name.replace(/\p{Cc}/gu, '')).join(', ');
   return `left_out: ${parts.join(' and ')} left out (${shown}${more})`;
 }
 
-/** The files that are not planned yet. */
+/** Selects the files that are not planned yet. */
 function candidates(query: Query, { wiki_id, upload_id }: ClaimedJob): Promise<Candidate[]> {
   return query<Candidate>(sql`
     select file_no, filename, byte_size, sha256, attempts from upload_files
