@@ -12,21 +12,25 @@ interface ExistingPagesOf {
   isLocked: boolean;
 }
 
-/** `isLocked`: locks the wiki, so that the pages are not edited until the transaction ends. Missing pages are left out. */
+/**
+ * Reads the current state of the pages that files are about to write; missing pages are omitted. `isLocked` locks the
+ * wiki and the pages against edits until the transaction ends.
+ */
 export async function readExistingPages(
   query: Query,
   { wiki_id, upload_id, compiled, isLocked }: ExistingPagesOf,
 ): Promise<Map<string, ExistingPage>> {
   const page_ids = compiled.map(({ file }) => file.page_id);
   if (isLocked) {
-    // By themselves: a statement that waited for an edit would see the page as it is now, and not its new revision.
+    // Lock in separate statements: a statement that waits for a concurrent edit would return the new row of the page
+    // with the old revision.
     await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
     await query(sql`
       select from pages where wiki_id = ${wiki_id} and page_id = any (${page_ids}::text[])
       order by page_id for no key update`);
   }
   const files = compiled.map(({ file: { page_id, sha256 }, page }) => {
-    // A title that came since the file did makes no revision of the same bytes.
+    // Ignore links by title: a title that was added later must not create a revision of unchanged bytes.
     const named = new Set(page?.named_paths);
     return {
       page_id,
@@ -39,7 +43,7 @@ export async function readExistingPages(
       dead: page?.page_links.filter((link) => !mayLead(link)).map(({ to_path }) => to_path) ?? [],
     };
   });
-  // An author who rewrites a stale page has seen the pending text.
+  // After a conflict, the base is the pending text once the page is no longer stale: its author has seen that text.
   const found = await query<ExistingPage & { base_packed: Buffer | null }>(sql`
     select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
       r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,
@@ -89,7 +93,7 @@ export async function readExistingPages(
   for (const { base_packed, ...page } of found) {
     pages.push({ ...page, base_markdown: await markdownOf({ markdown: page.base_markdown, packed: base_packed }) });
   }
-  // The same text shows another picture where a file beside it has changed.
+  // An unchanged text shows another picture if the picture's file has changed.
   const showsNew = new Set(
     compiled.filter(({ pictures }) => pictures.some(({ isOfUpload }) => isOfUpload)).map(({ file }) => file.page_id),
   );

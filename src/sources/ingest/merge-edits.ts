@@ -11,8 +11,8 @@ import type { CompiledUploadFile, ExistingPage, Merged } from './compiled-upload
 import { readExistingPages } from './existing-pages.ts';
 
 /**
- * Merges the files of a batch with what people wrote since they were last uploaded: base is what the last upload made of
- * the file, and both have changed it. What they write meanwhile is found when the batch is written.
+ * Three-way merges the files of a batch with edits since the last upload; the base is the last uploaded version. Edits
+ * made during the merge are detected when the batch is written.
  */
 export async function mergeEdits(
   { query, sandbox, wiki_id, upload_id }: { query: Query; sandbox: Sandbox; wiki_id: string; upload_id: string },
@@ -29,7 +29,7 @@ export async function mergeEdits(
   return merges;
 
   async function merged(present: ExistingPage, ours: SentFile, page_path: string) {
-    // The addresses of a page that has moved since it was written start from elsewhere.
+    // Relative links of a page that moved after its last edit start from another folder, so do not merge them.
     const isElsewhere = present.folder !== folderOf(page_path) && (present.has_links || ours.page_links.some(mayLead));
     const title = mergeTitles(present.base_title, present.title, ours.title);
     if (isElsewhere || title === undefined) return undefined;
@@ -47,7 +47,7 @@ export async function mergeEdits(
   }
 }
 
-/** Whether a file says what it said before, but for the addresses of pages that have moved since. */
+/** Whether a file is unchanged, apart from the addresses of pages that moved. */
 export function isSame(present: ExistingPage, ours: SentFile): boolean {
   return present.is_same_file || (present.base_markdown === ours.markdown && present.base_title === ours.title);
 }

@@ -3,7 +3,7 @@ import { raw, sql } from '../../platform/db/sql.ts';
 import { moveCtes, subtree } from '../../wiki/pages/place-page.ts';
 import type { PendingFile } from './compiled-upload.ts';
 
-/** Where a page moves to with its file. */
+/** The new place of a page that moves with its file. */
 export interface Move {
   page_id: string;
   parent_page_id: string | null;
@@ -12,15 +12,16 @@ export interface Move {
   path: string;
 }
 
-/** Whether the page of a file, or of a folder, is to move to the place of its new name. */
+/** Whether the page of a renamed file or folder should move to the path of the new name. */
 export function isRenamed(file: PendingFile, present: { path: string; is_trashed: boolean } | undefined): boolean {
   const { renamed_from, page_path } = file;
   return renamed_from !== '' && present !== undefined && !present.is_trashed && present.path !== page_path;
 }
 
 /**
- * Moves a page with those below it, as people do: its old path leads to it. It stays where it would lie under itself, and
- * where a page that comes along would lie in the place of another one. `planned`: where it may be already, moved along.
+ * Moves a page with its descendants and keeps redirects from the old paths, like a move by a user. Does nothing if the
+ * page would end up below itself, or if any path is taken. `planned` is its path if it was already moved along with a
+ * parent.
  */
 export async function movePage(
   query: Query,
@@ -53,7 +54,7 @@ export async function movePage(
     select from edited`);
 }
 
-/** A page and the path of another one, or a free one, that it moves to. */
+/** A page that moves to the path of another page, or to a free path. */
 export interface Exchange {
   page_id: string;
   from: string;
@@ -61,9 +62,9 @@ export interface Exchange {
 }
 
 /**
- * Moves pages to the places of one another, all or none of them: all must be where they were, without pages below them, and
- * what the last one takes must be free, below a page that is there. Links that people wrote follow the pages; those of pages
- * that are as compiled lead to the page of the name that their file has. Answers whether it was done.
+ * Swaps the paths of pages, all or none. Every page must be at its expected path and have no children, and the last
+ * target must be free and have an existing parent. Links that users wrote follow the pages; links of unedited pages
+ * resolve to the page whose file has that name. Returns whether the swap was done.
  */
 export async function exchangePages(
   query: Query,
@@ -85,7 +86,7 @@ export async function exchangePages(
         select from pages o where o.wiki_id = p.wiki_id and o.path = g."to" and o.trashed_at is null
           and o.page_id <> all (${exchanges.map(({ page_id }) => page_id)}::text[]))`);
   if (fitting.length < exchanges.length) return false;
-  // Two pages have no path at once, so that each leaves its own first.
+  // Paths are unique, so every page first moves to a temporary path.
   await query(sql`
     update pages p set slug = g.page_id, path = coalesce(p.parent_path || '/', '') || g.page_id
     from ${asGiven} where p.wiki_id = ${wiki_id} and p.page_id = g.page_id`);

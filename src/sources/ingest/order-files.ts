@@ -22,20 +22,20 @@ export interface FileRow {
   sha256: string;
 }
 
-/** Of all order files of an upload, in bytes: they are parsed here, without a time limit. */
+/** Limit for all order files of an upload, in bytes: they are parsed in this process, without a time limit. */
 const ALL_BYTES_MAX = 2 ** 20;
 
-/** The note of a file that became no page because it was read for the order of the others. */
+/** The note of a file that became no page because it only defines the order of other files. */
 export const USED_FOR_ORDER = 'used_for_order: the file says in which order the others are, and is no page';
 
-/** The note of a hidden file, which becomes no page even if it names nothing. */
+/** The note of a hidden order file that names no file; it becomes no page either. */
 const NAMES_NOTHING = 'no_order: the file names nothing that is beside it';
 const HIDDEN_NAME = /(?:^|\/)\.(?:order|pages|nav\.ya?ml)$/i;
 
 /**
- * Reads in which order the author of an upload's files wants their pages, and marks the files that say nothing else, which
- * become no pages. `ignored`: the files that are called as such and cannot be used, to be named in the summary. It is done
- * when all files are known, archives unpacked, and before pages are planned; after a restart it answers the same.
+ * Reads the page order that the author of the files defined, and marks files that contain only an order; these become
+ * no pages. `ignored` names unusable order files for the summary. Must run after archives are unpacked and before pages
+ * are planned; a restarted job gets the same result.
  */
 export async function readOrder(
   blobs: Pick<Blobs, 'stream'>,
@@ -77,10 +77,13 @@ export async function readOrder(
   return { given: { ...given, listed, names: tree.names }, ignored };
 }
 
-/** The list of a space of Confluence is longer than other order files, in bytes. */
+/** In bytes. The index of a Confluence space is larger than other order files. */
 const INDEX_BYTES_MAX = 2 ** 20;
 
-/** The tree that an export of Confluence has in its `index.html`: which files say it, and names in folders for the others. */
+/**
+ * Reads the tree in the `index.html` of a Confluence export. Returns the index files, and tree paths of the other
+ * files.
+ */
 async function readTree(
   blobs: Pick<Blobs, 'stream'>,
   files: readonly FileRow[],
@@ -99,7 +102,7 @@ async function readTree(
   return { indexes, names };
 }
 
-/** Whether a file may get a new page, whose place depends on the weights of those around it. */
+/** Whether a file may get a new page; only then do the weights of its siblings matter. */
 async function hasNewFiles(query: Query, { wiki_id, upload_id }: ClaimedJob): Promise<boolean> {
   const found = await query(sql`
     select from upload_files f
@@ -120,7 +123,10 @@ async function weightsOf(blobs: Pick<Blobs, 'stream'>, files: readonly FileRow[]
   return new Map(weights.flatMap(({ filename, weight }) => (weight === undefined ? [] : [[filename, weight]])));
 }
 
-/** The beginning of a file as text; undefined if it is no text, or is gone, as is told where it is compiled. */
+/**
+ * Reads the beginning of a file as text. Returns undefined if it is not text or its bytes are missing; compilation
+ * reports that error.
+ */
 export async function beginningOf(
   blobs: Pick<Blobs, 'stream'>,
   { sha256, content_type, byte_size }: FileRow,
@@ -129,7 +135,7 @@ export async function beginningOf(
   if (byte_size === 0) return '';
   try {
     const bytes = await buffer(await blobs.stream(sha256, { start: 0, end: most - 1 }));
-    // Whole lines: the beginning may end inside a character.
+    // Keep whole lines, because the beginning may end inside a character.
     const whole = byte_size > most ? bytes.subarray(0, bytes.lastIndexOf(10) + 1) : bytes;
     return decodeText(whole, content_type);
   } catch (error) {
@@ -138,7 +144,10 @@ export async function beginningOf(
   }
 }
 
-/** Pages that link to such a file have it as an attachment, whose type is what it was read as, and not what was declared. */
+/**
+ * Marks order files as attachments, with their detected type instead of the declared one, so that pages can link to
+ * them.
+ */
 async function markAsNoPages(
   db: Pick<Db, 'transaction'>,
   job: ClaimedJob,

@@ -3,9 +3,8 @@ import { sql } from '../../platform/db/sql.ts';
 import { withRun } from './sync-folder.ts';
 
 /**
- * Marks the pages of sections as stale that the files of an upload had when they were last uploaded and have no more, and
- * answers how many. The pages stay, as those of files stay that an upload has no more: people may have written into them
- * or linked to them, and readers of the mark can move them to the trash.
+ * Marks pages as stale if their sections no longer exist in the document. Returns their number. The pages stay, like
+ * pages of removed files: users may have edited them or linked to them, and can move them to the trash.
  */
 export async function markOrphanedSections(
   query: Query,

@@ -5,7 +5,7 @@ import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
 
-/** Where a new page is put. */
+/** The place of a new page. */
 interface Place {
   parent_page_id: string | null;
   parent_path: string | null;
@@ -13,7 +13,7 @@ interface Place {
   path: string;
 }
 
-/** Finds the places of new pages, each below the page that its folder has become, where no other page is. */
+/** Finds free paths for new pages, each below the page of its folder. */
 export async function placePages(
   query: Query,
   { wiki_id, upload_id }: UploadWrite,
@@ -39,7 +39,7 @@ export async function placePages(
       where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = any (${candidates}::text[])`);
     return new Set(taken.map(({ path }) => path));
   };
-  // Below a page that this batch makes nothing can be yet, so these are all that may be taken; and mostly nothing is.
+  // Pages that this batch creates have no children yet, so these are the only candidates. Usually none is taken.
   const candidatesOf = (planned: string) => {
     const parent = pageAt.get(folderOf(planned));
     return slugsOf(planned).map((slug) => pathBelow(parent, slug));
@@ -56,7 +56,7 @@ export async function placePages(
       const path = pathBelow(parent, slug);
       if (paths.has(path)) continue;
       paths.add(path);
-      // Pages of the same batch may lie below it.
+      // Later pages of the batch may be its children.
       pageAt.set(planned, { page_id, path });
       return { parent_page_id: parent?.page_id ?? null, parent_path: parent?.path ?? null, slug, path };
     }
@@ -64,7 +64,7 @@ export async function placePages(
   };
 }
 
-/** The slugs that a page may have there, the planned one first. */
+/** Yields the possible slugs of a page, the planned slug first. */
 function slugsOf(planned: string): string[] {
   const slug = planned.slice(planned.lastIndexOf('/') + 1);
   return [slug, ...Array.from({ length: 9 }, (_, i) => numberedPageSlug(slug, i + 2))];

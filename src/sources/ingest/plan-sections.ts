@@ -7,11 +7,10 @@ import { sql } from '../../platform/db/sql.ts';
 import type { PendingFile } from './compiled-upload.ts';
 import { withRun } from './sync-folder.ts';
 
-/** What the files of one upload that are divided have in common, as long as its job runs in this process. */
+/** State that all divided files of an upload share while its job runs in this process. */
 export interface SectionPlans {
-  /** The next free file_no of the upload. */
   next_no: number;
-  /** Pages that were given to a section, so that two files of the same name do not share any. */
+  /** Pages already assigned to a section, so that two files of the same name share none. */
   given: Set<string>;
 }
 
@@ -26,9 +25,9 @@ export async function openSectionPlans(
 }
 
 /**
- * Decides which page each part of a file becomes, as `planUpload` does for files: the page that the same section of the same
- * file name made before, wherever it is now, else a new one below the page of the part that it is under. What was decided
- * before a worker was killed stays. Answers a row for each part but the first, which is the file itself.
+ * Assigns a page to each part of a document, as `planUpload` does for files: the page this section of this filename
+ * created earlier, even if it has moved, otherwise a new page below its parent part. Assignments of an interrupted
+ * attempt are kept. Returns a row for each part except the first, which is the file itself.
  */
 export async function planSections(
   query: Query,
@@ -100,13 +99,13 @@ export async function planSections(
   }
 }
 
-/** The paths below a page that others have, or other files of the upload will have. */
+/** Returns the paths below a page that are taken by pages or planned for files of the upload. */
 async function takenBelow(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
   page_path: string,
 ): Promise<Set<string>> {
-  // Paths are compared by their bytes, in which 0 comes right behind the slash.
+  // Paths are compared bytewise, and "0" is the character after "/".
   const [from, to] = [`${page_path}/`, `${page_path}0`];
   const taken = await query<{ path: string }>(sql`
     select path from pages where wiki_id = ${wiki_id} and trashed_at is null and path > ${from} and path < ${to}

@@ -30,13 +30,13 @@ interface PageRow {
   position: number;
   title: string;
   origin: 'authored' | 'compiled';
-  /** Whether a file made it, and not a folder. */
+  /** Whether a file made the page, rather than a folder. */
   is_of_file: boolean;
-  /** Its file, if that was gone at an earlier sync. */
+  /** The name of its file, if an earlier sync found the file missing. */
   gone_file: string | null;
 }
 
-/** A decision for one row of upload_files. */
+/** The page assigned to a row of upload_files. */
 interface Placed {
   file_no: number;
   kind: 'file' | 'folder';
@@ -45,15 +45,15 @@ interface Placed {
   page_id: string;
   renamed_from?: string;
   position?: number;
-  /** Where its page is among those beside it, if there is one. */
+  /** The position of its existing page among the siblings. */
   present?: number | undefined;
 }
 
 /**
- * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
- * name made before, wherever it is now, else a new one; a page in the trash stays there. An upload that is retried is planned
- * again, but for the files that are done. Answers where each file, and each folder, will be, for the links between them.
- * `given`: the order that the author of the files wrote down, for the positions of new pages.
+ * Assigns a page to each file of an upload before any file is read: the page this filename created earlier, even if it
+ * has moved, otherwise a new one. Pages in the trash stay there. A retried upload is planned again, except for files
+ * that are done. Returns the path of each file and folder, for the links between them. `given` is the author's order of
+ * the files, for the positions of new pages.
  */
 export async function planUpload(
   query: Query,
@@ -76,7 +76,7 @@ export async function planUpload(
   return pages;
 }
 
-/** Links to a view of a table lead to the page of all its rows. */
+/** Maps views of a table to the page that has all its rows. */
 async function addViews(query: Query, job: ClaimedJob, pages: Map<string, string>): Promise<void> {
   const views = await query<{ filename: string }>(sql`
     select filename from upload_files
@@ -87,12 +87,15 @@ async function addViews(query: Query, job: ClaimedJob, pages: Map<string, string
   }
 }
 
-/** The name of a file in the tree that is written down for it; else its own. */
+/** Returns the tree path of a file that the author's order gives, or its filename. */
 function namesIn(given: GivenOrder | undefined): (filename: string) => string {
   return (filename) => given?.names?.get(filename) ?? filename;
 }
 
-/** What has a page or may get one: no archive, nothing that could not be unpacked, no picture. Sections are planned with their file. */
+/**
+ * Rows that have a page or may get one: no archives, pictures or entries that could not be unpacked. Sections are
+ * planned with their file.
+ */
 const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: GivenOrder): Promise<void> {
@@ -119,7 +122,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     return page_id && from ? [{ page_id, from, to: pathOf(file, i) }] : [];
   });
   const isExchanged = exchanges.length > 0 && (await exchangePages(query, upload, exchanges));
-  // The files that take along the pages of others.
+  // The files that take over the page of another file.
   const movers = new Map([...renamed].map(([filename, { page_id }]) => [page_id, filename]));
   const placed: Placed[] = [];
   const planned: Placed[] = [];
@@ -130,9 +133,9 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     const mover = movers.get(pageAt.get(page_path)?.page_id ?? '') ?? file.filename;
     const hasOther = staying.has(file) || other !== undefined || mover !== file.filename;
     const taken = known ?? (hasOther ? undefined : pageAt.get(page_path));
-    // A file of another name takes its page along, unless there is a page where it is now.
+    // A renamed file keeps its page unless the new path is taken.
     const before = taken ? undefined : (other ?? renamed.get(file.filename));
-    // A page that was that of a file which is gone is not its page any more when it comes back.
+    // A file that reappears does not get back a page that was reassigned in the meantime.
     const formerly = known || !taken ? undefined : pageAt.get(page_path);
     const replaced = formerly?.is_of_file ? (goneAt.get(formerly.page_id) ?? formerly.gone_file) : undefined;
     const renamed_from = before?.filename ?? replaced ?? '';
@@ -158,7 +161,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
       renamed_from: before?.filename ?? '',
     });
   }
-  // Pages of folders that are there already; they get no row.
+  // Existing pages of folders take part in the order, but get no row.
   const present = earlier
     .filter(({ kind, filename }) => kind === 'folder' && !placedFolders.has(filename))
     .map((page): Placed => ({ ...page, file_no: -1, page_path: page.path, present: page.position }));
@@ -166,7 +169,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     (a, b) => byReadingOrder(nameOf(a.filename), nameOf(b.filename), given) || a.file_no - b.file_no,
   );
   setPositions(inReadingOrder);
-  // Parents get their ids first, so that the order of ids is the order in which the pages are written.
+  // Assign ids to parents first, so that pages are written in the order of their ids.
   const depth = (path: string) => path.split('/').length;
   const ordered = inReadingOrder
     .filter((row) => row.file_no >= 0)
@@ -184,14 +187,14 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
 }
 
 /**
- * New pages are numbered in their order. Where others are beside them already, which stay where they are, a new one comes
- * behind the one before it: of the same position, the older page is the first.
+ * Numbers new pages in reading order. Existing siblings keep their positions; a new page gets the position of the
+ * sibling before it, and of equal positions the older page comes first.
  */
 function setPositions(inReadingOrder: readonly Placed[]): void {
   const last = new Map<string, number>();
   for (const { page_path, present } of inReadingOrder) {
     const folder = folderOf(page_path);
-    // What comes before all of them.
+    // New pages before all existing siblings.
     if (present !== undefined) last.set(folder, Math.min(last.get(folder) ?? Infinity, Math.max(0, present - 1)));
   }
   for (const [rank, row] of inReadingOrder.entries()) {
@@ -202,10 +205,10 @@ function setPositions(inReadingOrder: readonly Placed[]): void {
 }
 
 /**
- * The paths of files that have no page yet, and the pages that are where one of them could go: no other is read, so that an
- * upload costs the same in a wiki of any size. Plans again for as long as a path was asked for that was not looked at. The page
- * of another file is not replaced by the index of a folder, unless that file is `gone`, or was before; `given`: pages of other
- * files of the upload.
+ * Plans the paths of files without a page, and loads only the pages at possible paths, so that the cost does not depend
+ * on the size of the wiki. Repeats the planning until it needs no other path. The index of a folder does not replace
+ * the page of another file, unless that file is in `gone` or was gone before. `given` has the pages of other files of
+ * the upload.
  */
 async function planFresh(
   query: Query,
@@ -219,7 +222,7 @@ async function planFresh(
     const isFree = !page.is_of_file || page.gone_file !== null || gone.has(page.page_id);
     return isFree && !given.has(page.page_id) ? page.origin : 'authored';
   };
-  // Its title is the name of the folder.
+  // A page that a folder made has the folder's name as its title.
   const isOfFolder = (path: string, filename: string) => {
     const page = pageAt.get(path);
     if (!page || page.is_of_file || originOf(page) !== 'compiled') return false;

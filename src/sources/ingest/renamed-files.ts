@@ -4,20 +4,20 @@ import { pageSlugFrom } from '@ibid/markdown/slugs/page-slug.ts';
 import type { Query } from '../../platform/db/db.ts';
 import { type GoneFile, goneFiles, type PlannedUpload } from './sync-folder.ts';
 
-/** A file that has no page yet. */
+/** A file without a page. */
 interface FreshFile {
   filename: string;
   sha256: string;
 }
 
-/** A file that has one, and what it was in the upload before. */
+/** A file that has a page, with its state in the previous upload. */
 interface KnownFile extends FreshFile {
   before: { filename: string; sha256: string; page_id: string; path: string };
 }
 
 /**
- * The files of a sync that are gone, and those that have other names than before: those that have the names of one another, the others, and those
- * whose pages stay where they are, because the names differ in what a path does not say.
+ * Finds the missing and renamed files of a sync. `exchanged` has files that swapped names, `renamed` all other renames.
+ * Files in `staying` keep the path of their page, because the names differ only in details that a path omits.
  */
 export async function findMoved<File extends FreshFile>(
   query: Query,
@@ -47,17 +47,17 @@ export async function findMoved<File extends FreshFile>(
   return { gone, exchanged, renamed, staying };
 }
 
-/** What the path of a page has of the name of its file. */
+/** Returns the path segments that a filename leads to. */
 function slugsOf(filename: string): string {
   const segments = filename.replace(/\.[^./]+$/, '').split('/');
   return segments.map((segment) => pageSlugFrom(segment, 'page')).join('/');
 }
 
 /**
- * The files and folders of a sync that were in the folder under another name. A file is another one's if both are the only
- * ones of their bytes, or of their names without regard to case and the form of accents. The folders of such files are each
- * other's, and so are files of one name in them, although they have changed. A document that was divided is none, because
- * its sections have its name.
+ * Finds files and folders of a sync that had another name. A file matches a missing file if both are the only files
+ * with their bytes, or with their name apart from case and accent composition. Folders of matched files match each
+ * other, and so do files of equal names within them, even if their content changed. Divided documents never match,
+ * because sections are identified by the filename.
  */
 function renamedFiles(gone: readonly GoneFile[], fresh: readonly FreshFile[]): ReadonlyMap<string, GoneFile> {
   const files = gone.filter(({ kind, has_sections }) => kind === 'file' && !has_sections);
@@ -95,7 +95,7 @@ function renamedFiles(gone: readonly GoneFile[], fresh: readonly FreshFile[]): R
   return renamed;
 }
 
-/** The folder of a renamed file, and those above it for as long as their names are the same. The first one counts. */
+/** Records the renamed folder of a file, and its parents as long as their names are equal. The first match wins. */
 function noteFolders(folderWas: Map<string, string>, filename: string, before: string): void {
   const last = (path: string) => path.slice(path.lastIndexOf('/') + 1);
   let [now, was] = [folderOf(filename), folderOf(before)];
@@ -106,7 +106,7 @@ function noteFolders(folderWas: Map<string, string>, filename: string, before: s
   }
 }
 
-/** The files whose names are the same but for case and the form of accents. */
+/** Matches files whose names differ only in case and accent composition. */
 function writtenOtherwise(gone: readonly GoneFile[], fresh: readonly FreshFile[]): [string, GoneFile][] {
   const was = onlyOnes(gone, nameOf);
   return [...onlyOnes(fresh, nameOf)].flatMap(([name, { filename }]): [string, GoneFile][] => {
@@ -120,9 +120,9 @@ function nameOf({ filename }: { filename: string }): string {
 }
 
 /**
- * The files that have the bytes and the names of one another: for each the file whose page it takes. Each name that there was
- * before is given on, so that no page loses its place: a chain from a file that is gone to a name that is new, or a circle.
- * Bytes that more than one file has tell nothing.
+ * Finds files that swapped names, by their bytes, and returns for each the file whose page it takes over. The names
+ * form cycles, or chains from a missing file to a new name, so that no page loses its place. Bytes that more than one
+ * file has are ignored.
  */
 function exchangedFiles(
   gone: readonly GoneFile[],
@@ -140,7 +140,7 @@ function exchangedFiles(
     const before = was.get(sha256);
     if (before && before.filename !== filename) taken.set(filename, before);
   }
-  // A file that keeps its page breaks the chain on both of its sides.
+  // A file that keeps its page breaks the chain on both sides.
   const givenTo = new Map([...taken].map(([filename, before]) => [before.filename, filename]));
   const looked = [...taken.keys()];
   for (const filename of looked) {
@@ -152,7 +152,7 @@ function exchangedFiles(
     givenTo.delete(before.filename);
     looked.push(before.filename, givenTo.get(filename) ?? '');
   }
-  // What has no known file in it is only renamed.
+  // Chains without a known file are plain renames.
   const isRenamedOnly = (filename: string, before: string) => !isKnown.has(filename) && !isKnown.has(before);
   for (const [filename, before] of taken) if (isRenamedOnly(filename, before.filename)) taken.delete(filename);
   return taken;

@@ -6,30 +6,30 @@ interface UploadId {
   upload_id: string;
 }
 
-/** A file of a folder that was there before. */
+/** A file or folder of an earlier upload that the sync no longer contains. */
 export interface GoneFile {
   filename: string;
   kind: 'file' | 'folder';
   sha256: string;
   page_id: string;
   path: string;
-  /** Whether its document was divided. */
+  /** Whether its document was divided into sections. */
   has_sections: boolean;
 }
 
 /**
- * When an upload was worked on: uploads come one after the other in this order, whenever they were announced. One that was
- * planned by a release which did not note it counts as of when it was announced.
+ * The time an upload was processed, by which uploads are ordered, regardless of when they were announced. Uploads from
+ * releases that did not record it use the time of their announcement.
  */
 function ranAt(upload: string) {
   return raw(`coalesce(${upload}.planned_at, ${upload}.created_at)`);
 }
 
-/** Joins the upload of each file `f` as `ran`, with `ran_at`: looked up for each, since a wiki can have many uploads. */
+/** Joins the upload of each file `f` as `ran`, with `ran_at`. Lateral, because a wiki can have many uploads. */
 export const withRun = sql`cross join lateral (
   select ${ranAt('u')} as ran_at, u.sync_root from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id offset 0) ran`;
 
-/** Whether a file `f` of an upload has had no other name in a later one, so that its page is still its own. */
+/** Whether no later upload renamed the file `f`, so that its page still belongs to it. */
 export const isNotRenamed = sql`not exists (
   select from upload_files r
   where r.wiki_id = f.wiki_id and r.renamed_from = f.filename and r.renamed_from <> ''
@@ -37,10 +37,10 @@ export const isNotRenamed = sql`not exists (
     and (select ${ranAt('u')} from uploads u where u.wiki_id = r.wiki_id and u.upload_id = r.upload_id)
       > (select ${ranAt('u')} from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id))`;
 
-/** The note of a hidden file that no text shows, and of one that an operating system added. */
+/** The note of a hidden file that no text shows, and of a file that an operating system added. */
 export const HIDDEN_LEFT_OUT = 'left_out: a hidden file that no text shows';
 
-/** The names of the folders that files lie in, and of those above. */
+/** Selects the names of all folders that contain these files, at any depth. */
 function foldersOf(filenames: Sql): Sql {
   return sql`
     select distinct array_to_string(d.segments[1:n.depth], '/') as filename
@@ -49,13 +49,12 @@ function foldersOf(filenames: Sql): Sql {
     cross join lateral generate_series(1, cardinality(d.segments) - 1) n (depth)`;
 }
 
-/** An upload that is planned. */
 export interface PlannedUpload extends UploadId {
   creator: string;
   is_sync: boolean;
 }
 
-/** Notes the folder of a sync, when its files are known, and that it is its turn. */
+/** Records that an upload is being processed and, for a sync, its root folder. All filenames must be known. */
 export async function noteSyncRoot(query: Query, { wiki_id, upload_id }: UploadId): Promise<PlannedUpload> {
   const [upload] = await query<{ creator: string; is_sync: boolean }>(sql`
     update uploads u set planned_at = clock_timestamp(), sync_root = case when not u.is_sync then u.sync_root else coalesce(u.sync_root, (
@@ -70,9 +69,10 @@ export async function noteSyncRoot(query: Query, { wiki_id, upload_id }: UploadI
 }
 
 /**
- * The files with pages that the folder of a sync had and that the upload has not: those below its root, of any upload; and
- * where the root is that of the wiki, those of earlier syncs of it alone. Only what was there since the last sync of the same
- * root is gone, so that what people kept then is not asked for again. A file that could not be read then was there.
+ * Finds files and folders with pages that are missing from a sync. Candidates are files of any upload below the sync's
+ * root folder; if the root is the wiki itself, only files of earlier syncs of the root. Only files seen since the last
+ * sync of the same root count, so that a page that users kept is not reported again. A file that was unreadable in that
+ * sync counts as seen.
  */
 export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promise<GoneFile[]> {
   return query<GoneFile>(sql`
@@ -126,20 +126,19 @@ export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promi
     order by l.filename`);
 }
 
-/** Pages of files that are gone: how many, and the paths of those that are no drafts. */
+/** Pages of missing files: their number, and the paths of pages that are not drafts. */
 export interface Gone {
   count: number;
   paths: readonly string[];
-  /** Whether an archive of a sync could not be opened, so that none was looked for. */
+  /** Whether missing files could not be determined, because an archive of the sync could not be opened. */
   isUnknown: boolean;
 }
 
 export const NONE_GONE: Gone = { count: 0, paths: [], isUnknown: false };
 
 /**
- * Marks the pages of files that are gone as stale, with those of their sections. They stay until a person decides. Nothing
- * is gone after an upload that failed, or in which an archive could not be opened; a file of an archive that could not be
- * unpacked is there.
+ * Marks the pages of missing files and their sections as stale, until a user decides. Marks nothing if the upload
+ * failed or an archive could not be opened. An archive entry that could not be unpacked is not missing.
  */
 export async function markGone(query: Query, { wiki_id, upload_id }: UploadId): Promise<Gone> {
   const [files] = await query<{ is_usable: boolean; is_whole: boolean }>(sql`
@@ -154,7 +153,7 @@ export async function markGone(query: Query, { wiki_id, upload_id }: UploadId): 
     page_id,
     gone_file: kind === 'folder' ? `${filename}/` : filename,
   }));
-  // A page that waits for a decision already was counted when its file was gone.
+  // A page that already waits for a decision was counted when its file went missing.
   const marked = await query<{ path: string }>(sql`
     with given as materialized (
       select page_id, gone_file from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (page_id text, gone_file text)
@@ -178,7 +177,7 @@ async function isSync(query: Query, { wiki_id, upload_id }: UploadId): Promise<b
   return found.length > 0;
 }
 
-/** A folder that was gone is back with the first file in it; its page waits for no decision any more. */
+/** Clears the mark on a folder's page when any file of the folder is back. */
 export async function noteReturnedFolders(query: Query, { wiki_id, upload_id }: UploadId): Promise<void> {
   await query(sql`
     with folders as materialized (${foldersOf(sql`

@@ -10,10 +10,10 @@ import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
 import type { AttachedFile } from './surroundings/attached-files.ts';
 import type { FilesAround, KnownFiles } from './surroundings/files-around.ts';
 
-/** A page with more references is made again each time. */
+/** A page with more references is never skipped. */
 const REFERENCES_MAX = 5_000;
 
-/** Files that are looked at and written as done by one transaction. */
+/** Files checked and marked as done in one transaction. */
 const BATCH = 500;
 
 interface FileOfPage {
@@ -23,7 +23,7 @@ interface FileOfPage {
   page_path: string;
 }
 
-/** A hash of everything that the page of a file depends on, and the files among it that the page has as attachments. */
+/** Hashes everything that the page of a file depends on. Also returns the attached files among the dependencies. */
 function dependencies(
   file: FileOfPage,
   refers_to: readonly string[],
@@ -58,8 +58,8 @@ function byPlaceholderOf(attached: ReadonlyMap<string, AttachedFile>): ReadonlyM
 }
 
 /**
- * Notes what the pages of a batch were made from, in the transaction that writes them. A text that exceeded a limit is
- * tried again another time, and so is one with very many references.
+ * Records the dependencies of a batch's pages, in the transaction that writes them. Omits texts that fell back to plain
+ * text for lack of time or memory, and texts with too many references, so that they are compiled again next time.
  */
 export async function noteCompiled(
   query: Query,
@@ -94,9 +94,8 @@ interface Candidate extends FileOfPage {
 }
 
 /**
- * Marks the files as done, without reading them, whose pages are what they would be made of now: the same bytes under the
- * same name, whose references lead where they led, compiled by the same version, with a page that still has the source and
- * no conflict. Pages that people have edited stay as they are, as always when a file is the same.
+ * Marks files as done without reading them if their pages would not change: same bytes, filename, link targets and
+ * compiler version, and a page that still has its source and no conflict. Edits stay, as for any unchanged file.
  */
 export async function skipUnchanged(
   db: Pick<Db, 'query' | 'transaction'>,
@@ -139,11 +138,13 @@ interface Skipped {
   file_no: number;
   page_id: string;
   digest: string;
-  /** The file_nos of the files that its page has as attachments. */
+  /** The file_nos of its attached files. */
   shown: readonly number[];
 }
 
-/** What is there now decides, under the locks of the transaction; a page without its source or with a conflict is made again. */
+/**
+ * Checks again within the transaction and its locks. A page that lost its source or has a conflict is compiled again.
+ */
 async function skip(query: Query, { wiki_id, upload_id }: ClaimedJob, same: readonly Skipped[]): Promise<void> {
   const skipped = await query<{ file_no: number }>(sql`
     with given as (
@@ -184,7 +185,7 @@ async function skip(query: Query, { wiki_id, upload_id }: ClaimedJob, same: read
   );
 }
 
-/** Whether a page is what its source made, or people made of it without leaving a conflict. */
+/** Whether a page still comes from its source, with or without edits, and has no conflict. */
 function isAsMade(wiki_id: string, page_id: ReturnType<typeof sql>) {
   return sql`exists (
     select from pages p join page_sources o on o.wiki_id = p.wiki_id and o.page_id = p.page_id
@@ -194,7 +195,7 @@ function isAsMade(wiki_id: string, page_id: ReturnType<typeof sql>) {
         select from page_bases b where b.wiki_id = p.wiki_id and b.page_id = p.page_id and b.waiting_markdown <> ''))`;
 }
 
-/** Files of the upload that pages show are done with the first of these. */
+/** Marks attached files as done and assigns each to the first page that shows it. */
 export async function markShown(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },

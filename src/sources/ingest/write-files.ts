@@ -23,8 +23,8 @@ interface WrittenFile {
 }
 
 /**
- * Writes the sources and pages of a batch of files, and what became of each file, in the caller's transaction. `around`:
- * what the files refer to.
+ * Writes the sources and pages of a batch and the result of each file, in the caller's transaction. `around` has the
+ * files that references can resolve to.
  */
 export async function writeFiles(
   query: Query,
@@ -51,7 +51,7 @@ export async function writeFiles(
       new_source: result.ok && source?.made_by === file.file_no,
     };
   });
-  // A file that is worked on again, when its upload is retried, has made what it made before.
+  // In a retried upload, a file keeps the result of its first run, unless it changed again.
   await query(sql`
     update upload_files f set status = r.status, error = r.error, source_id = r.source_id, page_id = r.page_id,
       new_source = r.new_source or f.new_source and f.source_id = r.source_id,
@@ -69,7 +69,10 @@ export async function writeFiles(
   await noteCompiled(query, write, around, compiled, new Map(made));
 }
 
-/** The rows of what files of a batch were divided into: what is written next counts and links to them. */
+/**
+ * Inserts rows for the sections of divided files. Must come first, because the following statements count the sections
+ * and link to them.
+ */
 export async function insertSections(
   query: Query,
   write: Pick<UploadWrite, 'wiki_id' | 'upload_id'>,
@@ -87,7 +90,7 @@ export async function insertSections(
     on conflict (wiki_id, upload_id, file_no) do nothing`);
 }
 
-/** The source of each content, by its hash: the one that the wiki had, or a new one made by the file `made_by`. */
+/** Finds or creates the source of each content, by hash. `made_by` is the file that creates it. */
 async function writeSources(query: Query, write: UploadWrite, compiled: readonly CompiledUploadFile[]) {
   const usable = compiled.filter(({ file, result }) => file.kind === 'file' && result.ok);
   const rows = usable.map(({ file, result }) => ({
@@ -153,7 +156,7 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
   );
 }
 
-/** A page comes from the one source that it was last made from. */
+/** Records the source of each page, replacing the former one: a page has one source. */
 async function writePageSources(
   query: Query,
   write: UploadWrite,
@@ -162,9 +165,10 @@ async function writePageSources(
 ): Promise<void> {
   const rows = pages.flatMap(({ file, change, isOfFile, page_id, page }) => {
     const source = sources.get(file.sha256);
-    // The source may have been deleted while the sections of a file were written.
+    // The source may have been deleted while sections of its file were still being written.
     if (!source || !isOfFile || change === 'kept') return [];
-    // The same bytes as another type of file (LICENSE.md, LICENSE.txt) have another text, in which these places are not.
+    // The same bytes under another file type (LICENSE.md, LICENSE.txt) have another text, to which these ranges do not
+    // apply.
     const citations = page.content_type === source.content_type ? page.citations : citationsOf([]);
     const versions = { form_version: FORM_VERSION, extractor_version: extractorVersion(page.kind) };
     return [{ page_id, source_id: source.source_id, ...versions, ...citations }];
@@ -200,14 +204,14 @@ async function writePictures(
   const rows = compiled.flatMap(({ file, pictures, sections }) => {
     const page = pageOf.get(file.file_no);
     if (!page) return [];
-    // A section may show a picture that is new, while the page that all of them are attached to is the same. What waits to
-    // be brought into a page that people changed can be seen there.
+    // A changed section may show a new picture although the file's page, which holds the attachments of all sections,
+    // is unchanged. Pending content of a conflict is shown to users, with its pictures.
     const isShown = isWritten(page) || sections !== undefined;
     const taken = pictures.filter(({ isOfUpload }) => isShown || (isOfUpload && page.change === 'kept'));
     return taken.map((picture) => ({ ...picture, page_id: page.page_id }));
   });
   if (rows.length === 0) return;
-  // What another page has stays until this one has it too: else its bytes could be deleted in between.
+  // Lock equal attachments of other pages, so that the bytes are not deleted before this page has them.
   await query(sql`
     select from attachments where wiki_id = ${wiki_id} and sha256 = any (${rows.map(({ sha256 }) => sha256)}::text[])
     order by attachment_id for key share`);
@@ -223,7 +227,7 @@ function isWritten({ change }: WrittenPage): boolean {
   return change !== 'same' && change !== 'kept';
 }
 
-/** Links are written after the pages that they come from; where they lead may be written with a later batch. */
+/** Writes the links of a batch after its pages. Targets may be written by a later batch. */
 async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pages: readonly WrittenPage[]) {
   const rows = pages.filter(isWritten).map(({ page_id, page }) => ({ page_id, links: page.page_links }));
   if (rows.length === 0) return;

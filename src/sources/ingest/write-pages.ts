@@ -13,27 +13,27 @@ import { isSame } from './merge-edits.ts';
 import { isRenamed, movePage } from './move-pages.ts';
 import { placePages } from './page-placement.ts';
 
-/** What became of the page of a file. */
+/** The written page of a file. */
 export interface WrittenPage {
   file: PendingFile;
   page: SentFile;
   page_id: string;
   /**
-   * merged: with what people have written since. kept: they changed the same places, so the upload only marks it as stale.
+   * merged: combined with edits. kept: users and the file changed the same places, so the page is only marked as stale.
    */
   change: 'new' | 'updated' | 'merged' | 'same' | 'kept';
-  /** Whether the page shows the file, and is not that of a folder in its place. */
+  /** Whether the page shows the file, and not a folder in place of a failed file. */
   isOfFile: boolean;
 }
 
-/** A page is not what it was merged with: merge it again. */
+/** The page changed after the merge; merge it again. */
 export class EditedMeanwhileError extends Error {}
 
 /**
- * Makes the pages that are new, revises those whose text changed, leaves the others alone. Files were given their pages
- * before the first one was read, and people go on meanwhile: under the lock of the wiki and of the pages it is seen what
- * is there now. A page that was deleted since is created again, a path that was taken since stays with its page, and
- * what people wrote since the merge is not overwritten, but throws an EditedMeanwhileError; of the last merge it is kept.
+ * Creates new pages and revises changed ones. Pages were assigned before the first file was read, so their state is
+ * read again under the lock of the wiki and the pages. A deleted page is created again, and a taken path stays with its
+ * page. If a page was edited after the merge, throws EditedMeanwhileError; in the last merge attempt, keeps the edits
+ * as a conflict.
  */
 export async function writePages(
   query: Query,
@@ -79,7 +79,7 @@ export async function writePages(
   }
   if (edited.length > 0) await writeBases(query, wiki_id, edited);
   if (rows.length > 0) await writeRows(query, write, rows);
-  // Pages that are new lie where they move to, or come along with the page above.
+  // Skip pages that are new, which already have the right path; `movePage` skips pages that moved along with a parent.
   for (const each of compiled) {
     if (!isRenamed(each.file, present.get(each.file.page_id))) continue;
     const place = await placePages(query, write, [each]);
@@ -89,14 +89,14 @@ export async function writePages(
   return written;
 }
 
-/** What becomes of a page, and what it then shows. */
+/** Decides how a page changes, and with which content. */
 function changeFrom(
   before: ExistingPage | undefined,
   ours: SentFile,
   merges: Merges,
 ): { change: WrittenPage['change']; page: SentFile } {
   if (!before) return { change: 'new', page: ours };
-  // An earlier release may have shown another text of the same file, in which the blocks of now are not found.
+  // An earlier release may have rendered other text from the same file, in which the current citations do not match.
   const isShownSame = before.is_edited || before.text_hash === hash('sha256', ours.text);
   if (isSame(before, ours)) return { change: isShownSame ? 'same' : 'updated', page: ours };
   if (!before.is_edited) return { change: 'updated', page: ours };
@@ -115,7 +115,7 @@ interface EditedPage {
   change: WrittenPage['change'];
 }
 
-/** Keeps what the next merge starts from where no revision will say it, and what could not be merged until it is settled. */
+/** Stores the base of the next merge if no revision has it, and the pending text of a conflict until it is resolved. */
 async function writeBases(query: Query, wiki_id: string, edited: readonly EditedPage[]): Promise<void> {
   const isKnown = ({ before, ours, change }: EditedPage) =>
     change === 'updated' || (change === 'same' && isSame(before, ours) && !before.has_base);
