@@ -62,7 +62,7 @@ function lostIn(before: string, after: string): number {
   return shown.filter((each) => each.shown !== 'unchanged').length;
 }
 
-/** Edits of a plain line that change its meaning; undefined if the line has nothing to edit. */
+/** Edits of a plain line that change its meaning; undefined if the line has no word to edit. */
 const MEANINGS: Record<string, (words: string[], pick: (n: number) => number) => string[] | undefined> = {
   negation: (words, pick) => words.toSpliced(1 + pick(words.length - 1), 0, ['not', 'never', 'hardly'][pick(3)] ?? ''),
   'without negation': (words) => (words.includes('not') ? words.filter((word) => word !== 'not') : undefined),

@@ -227,10 +227,7 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
   ],
 ];
 
-/**
- * The findings of which at least one must be reported when the column is altered, or the reason why altering it proves
- * nothing.
- */
+/** Findings, at least one of them expected when the column is altered, or the reason why altering it proves nothing. */
 type Column = readonly string[] | string;
 
 const KEY = 'a row with another key is a row that is gone, which is tested below';

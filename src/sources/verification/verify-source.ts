@@ -11,7 +11,7 @@ import { FINDING_KINDS } from './findings.ts';
 import type { CitingPage, StoredSource } from './records.ts';
 import { citingPages, storedSourceColumns } from './stored-sources.ts';
 
-/** Bounds of one request; `ibid verify` has none. */
+/** Bounds of one request; `ibid verify` runs without bounds. */
 const BOUNDS: VerificationBounds = { bytes: 8 * 2 ** 20, parts: 50, pages: 50 };
 
 const Finding = Record(
