@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { Record } from '../../../platform/core/records.ts';
 
 /**
- * What an archive of a wiki is made of. Lists are files of lines, each one a JSON object, in the order of the pages'
- * paths; see docs/decisions/013-archives.md.
+ * Files of a wiki archive. Lists are files of lines with a JSON object each, in the order of page paths; see
+ * docs/decisions/013-archives.md.
  */
 export const MANIFEST_FILE = 'ibid.json';
 export const PEOPLE_FILE = 'people.jsonl';
@@ -11,7 +11,7 @@ export const PAGES_FILE = 'pages.jsonl';
 export const HISTORY_FILE = 'history.jsonl';
 export const ATTACHMENTS_FILE = 'attachments.jsonl';
 
-/** Versions of the format that can be read. A reader of version 1 may pass over fields that it does not know. */
+/** Supported versions of the format. A reader of version 1 may ignore unknown fields. */
 export const FORMAT = 'ibid-wiki';
 export const FORMAT_VERSION = 1;
 
@@ -106,15 +106,15 @@ export const ArchivedAttachment = Type.Object({
 export type ArchivedAttachment = Static<typeof ArchivedAttachment>;
 
 /**
- * Where the Markdown of a page is: folders are pages with pages below them, and their own text is index.md. A page that
- * is called index or readme has a folder of its own, since a folder's own text goes by that name.
+ * Returns the file of a page's Markdown. A page with children is a folder whose own text is index.md. A page named
+ * index or readme also gets a folder, because those names stand for the text of the folder.
  */
 export function pageFile(path: string, has_children: boolean): string {
   const isFolder = has_children || /(^|\/)(index|readme)$/.test(path);
   return `pages/${path}${isFolder ? '/index' : ''}.md`;
 }
 
-/** What stands before a page's Markdown in its file, for people and other programs. Values are JSON, which YAML includes. */
+/** Formats the front matter of a page's file, for people and other programs. Values are JSON, a subset of YAML. */
 export function frontMatter(fields: Readonly<{ [name: string]: string | number | boolean }>): string {
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   return `---\n${lines.join('')}---\n`;

@@ -4,10 +4,10 @@ import { type Static, Type } from 'typebox';
 import { Signature, type Signatures } from '../../../platform/access/signatures.ts';
 import { ATTACHMENTS_FILE, HISTORY_FILE, MANIFEST_FILE, PAGES_FILE, PEOPLE_FILE } from './archive-format.ts';
 
-/** The signature of the service over the manifest and all lists. */
+/** The service's signature over the manifest and all lists. */
 export const SEAL_FILE = 'ibid-seal.json';
 
-/** The files that a seal covers. Attachments are covered by their hashes, which are in their list. */
+/** The files that a seal covers. Attachments are covered by the hashes in their list. */
 export const SEALED_FILES = [MANIFEST_FILE, PEOPLE_FILE, PAGES_FILE, HISTORY_FILE, ATTACHMENTS_FILE] as const;
 type SealedFile = (typeof SEALED_FILES)[number];
 
@@ -26,7 +26,7 @@ export function sealFile(seal: Seal): Buffer {
   return Buffer.from(`${JSON.stringify(seal, null, 2)}\n`);
 }
 
-/** Whether this service made an archive whose files have these hashes. */
+/** Whether this service made the archive whose files have these hashes. */
 export function isSealed(signatures: Signatures, hashes: Hashes, { signature }: Seal): Promise<boolean> {
   return signatures.isSigned(PURPOSE, textOf(hashes), signature);
 }
@@ -35,11 +35,11 @@ function textOf(hashes: Hashes): string {
   return SEALED_FILES.map((name) => `${name} ${hashes[name]}\n`).join('');
 }
 
-/** Collects the SHA-256 of files while they are written. */
+/** Collects the SHA-256 of files during writing. */
 export function hashCollector() {
   const hashes = new Map<string, string>();
   return {
-    /** The same bytes, hashed on the way. */
+    /** Passes the content through and hashes it. */
     hashed(name: SealedFile, content: Readable | Buffer): Readable {
       const source = Buffer.isBuffer(content) ? [content] : content;
       return Readable.from(
@@ -70,7 +70,6 @@ async function* hashing(
   onEnd(hash.digest('hex'));
 }
 
-/** The SHA-256 of some chunks. */
 export async function hashOf(chunks: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of chunks) hash.update(chunk);

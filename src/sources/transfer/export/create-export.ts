@@ -36,7 +36,7 @@ export const createExport = endpoint({
   },
 });
 
-/** A job as it is when it was just made, for examples. */
+/** Returns a new job, for examples of the API. */
 export function queuedJob(kind: Job['kind']): Job {
   const { started_at, finished_at, ...job } = exampleJob;
   return { ...job, upload_id: '', kind, status: 'queued', attempt: 0, progress: 0, summary: '' };

@@ -1,10 +1,7 @@
 import { sql } from '../../../platform/db/sql.ts';
 import { defineJob } from '../../../platform/jobs/define-job.ts';
 
-/**
- * Deletes exports that can no longer be downloaded, and imports that have ended; their archives are then blobs that nothing
- * refers to.
- */
+/** Deletes expired exports and finished imports. Their archives become unreferenced blobs. */
 export const deleteExpiredExports = defineJob({
   name: 'delete-expired-exports',
   for: 'service',

@@ -10,16 +10,16 @@ import { SEAL_FILE, sealFile, sealOf } from './archive-seal.ts';
 import { writeAttachments, writeRecords } from './write-archive.ts';
 import { openZipWriter } from './zip-writer.ts';
 
-/** Makes the archive of a wiki. After a crash the next attempt starts over. */
+/** Writes the archive of a wiki. After a crash the next attempt starts over. */
 export const exportJob = defineRecordJob({
   name: 'export',
   lane: 'uploads',
   attempts: 5,
   async run({ db, job, services: { blobs, signatures }, signal }) {
     const zip = openZipWriter();
-    // On this machine; nothing waits for the store until it is kept.
+    // Buffered on this machine; the store is not involved until `keep`.
     const receiving = blobs.receive(zip.stream);
-    // Its failure is thrown where it is waited for; what is being written is told at once.
+    // A failure is thrown where `receiving` is awaited; until then, fail the ZIP writer at once.
     receiving.catch((error: Error) => zip.fail(error));
     const progress = progressOf(db, job, signal);
     try {
@@ -32,9 +32,9 @@ export const exportJob = defineRecordJob({
       await end(db, job, records.manifest, await receiving);
     } catch (error) {
       zip.fail(error as Error);
-      // It fails because the archive did, which is what is thrown.
+      // It fails because of the error that is rethrown below.
       await receiving.catch(() => undefined);
-      // The process is to stop, or the job was lost.
+      // The process is stopping, or the job was lost.
       if (error !== signal.reason) throw error;
     }
   },
@@ -45,8 +45,8 @@ export const exportJob = defineRecordJob({
 });
 
 /**
- * Shows the progress beside the snapshot, which does not wait for it: it needs a connection of its own. `show` throws the
- * reason of the signal, and what an earlier one has failed with.
+ * Shows the progress outside the snapshot, on a connection of its own, without delaying the snapshot. `show` throws the
+ * reason of the signal, or the error of an earlier update.
  */
 function progressOf(db: Db, job: ClaimedJob, signal: AbortSignal) {
   let showing: Promise<void> | undefined;
@@ -85,7 +85,7 @@ async function end(db: Db, job: ClaimedJob, manifest: Manifest, archive: Receive
   });
 }
 
-/** Keeps the archive, or discards it where the workspace may not store that much. */
+/** Keeps the archive, or discards it if it exceeds the storage quota of the workspace. */
 async function keepWithin(db: Db, { wiki_id }: ClaimedJob, archive: ReceivedBlob): Promise<void> {
   const [storage] = await db.query<StorageUse>(sql`
     select s.used, s.allowed from wikis w cross join lateral (${storageOf(sql`w.workspace_id`)}) s
@@ -99,7 +99,10 @@ async function keepWithin(db: Db, { wiki_id }: ClaimedJob, archive: ReceivedBlob
   await archive.keep();
 }
 
-/** The audit record of how an export or an import ended; it has no actor, as the end of an upload. */
+/**
+ * Writes the audit record for the end of an export or import. It has no actor, like the record for the end of an
+ * upload.
+ */
 export async function recordEnd(
   query: Query,
   { wiki_id, job_id, kind }: ClaimedJob,

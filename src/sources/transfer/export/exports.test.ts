@@ -24,7 +24,7 @@ async function attach(wiki_id: string, page_id: string, text: string): Promise<{
   return (await owner.send('POST', `/v1/wikis/${wiki_id}/pages/${page_id}/attachments`, { body: form })).body;
 }
 
-test('an export holds every page, as files that other programs read, with all its history and attachments', async () => {
+test('an export contains every page in readable files, with its complete history and attachments', async () => {
   const wiki_id = await newWiki(owner);
   const pages = `/v1/wikis/${wiki_id}/pages`;
   const { body: guide } = await owner.post(pages, {
@@ -75,7 +75,7 @@ test('an export holds every page, as files that other programs read, with all it
   assert.equal(String(files.get(`attachments/${attachment_id}/note.txt`)), 'attached');
 });
 
-test('an export can be had in parts, by who may export and until it is over; then its file goes', async () => {
+test('only members who may export can download an export, in ranges and until it expires; then its file is deleted', async () => {
   const wiki_id = await newWiki(owner, 'Handed out');
   const { body: made } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
   const path = `/v1/wikis/${wiki_id}/exports/${made.job_id}/content`;
@@ -104,7 +104,7 @@ test('an export can be had in parts, by who may export and until it is over; the
   await assert.rejects(stat(join(folder, 'blobs', sha256.slice(0, 2), sha256)), { code: 'ENOENT' });
 });
 
-test('a deleted wiki is gone for everybody at once, with all that is in it, and a worker takes away its rows once it is deleted for good', async () => {
+test('a deleted wiki disappears at once with all its content, and a worker removes its rows after the final deletion', async () => {
   const wiki_id = await newWiki(owner, 'Doomed');
   const pages = `/v1/wikis/${wiki_id}/pages`;
   await world.upload(owner, wiki_id, { 'a/b/c.md': '# C\n' });
@@ -162,7 +162,7 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
   }
 });
 
-test('a wiki that is deleted while a job waits or works stops the job, and nothing of it is written', async () => {
+test('deleting a wiki stops its waiting or running job, which then writes nothing', async () => {
   for (let round = 0; round < 5; round += 1) {
     const wiki_id = await newWiki(owner);
     const form = new FormData();

@@ -6,11 +6,11 @@ import { canLead } from '../../../wiki/pages/links/moved-links.ts';
 import type { ArchivedAttachment, ArchivedPage, ArchivedPerson, ArchivedRevision, Manifest } from './archive-format.ts';
 
 /**
- * The statements walk keys from page to page by lateral joins, which stay what they are right after an import too, when the
- * planner knows nothing of the rows yet and would read whole tables for each of them.
+ * Statements walk the keys page by page with lateral joins. Such a plan stays the same right after an import, when the
+ * planner has no statistics yet and would otherwise scan whole tables.
  */
 
-/** Rows that are read at once: few enough that their texts, of 1.5 MiB at most, fit into memory many times over. */
+/** Rows per query, few enough to fit into memory with texts of up to 1.5 MiB. */
 const PAGES = 100;
 const REVISIONS = 32;
 const ATTACHMENTS = 500;
@@ -18,7 +18,7 @@ const ATTACHMENTS = 500;
 export interface PageRow extends Omit<ArchivedPage, 'file' | 'crc32'> {
   slug: string;
   has_children: boolean;
-  /** As it is shown: links lead to where their pages are now. */
+  /** With links to the current paths of their pages. */
   markdown: string;
 }
 
@@ -28,7 +28,7 @@ interface ManifestRow
   home_page_id: string | null;
 }
 
-/** What the manifest says of a wiki; pages in the trash are not counted. */
+/** Reads the manifest of a wiki; pages in the trash do not count. */
 export async function readManifest(query: Query, wiki_id: string): Promise<Omit<Manifest, 'format' | 'version'>> {
   const [row] = await query<ManifestRow>(sql`
     select w.wiki_id, w.slug, w.title, w.description,
@@ -45,7 +45,7 @@ export async function readManifest(query: Query, wiki_id: string): Promise<Omit<
   return { wiki: { ...wiki, ...(home_page_id && { home_page_id }) }, pages, revisions, attachments };
 }
 
-/** Everybody whom a page, a revision or an attachment names. Who left long ago has neither name nor address here. */
+/** Reads all people that pages, revisions or attachments name. Deleted users have neither name nor address. */
 export function readPeople(query: Query, wiki_id: string): Promise<ArchivedPerson[]> {
   return query<ArchivedPerson>(sql`
     with named as (
@@ -65,10 +65,10 @@ export function readPeople(query: Query, wiki_id: string): Promise<ArchivedPerso
     order by n.user_id`);
 }
 
-/** The pages in the order of their paths, so that what lies above comes first. */
+/** Yields the pages by path, so that parents come first. */
 export async function* readPages(query: Query, wiki_id: string): AsyncGenerator<PageRow> {
   for (let after = ''; ; ) {
-    // Walks the key pages_live_path.
+    // Walks the index pages_live_path.
     const rows = await query<Omit<PageRow, 'meant'> & { folder: string; links: ArchivedLink[] | null }>(sql`
       with p as materialized (
         select *, path || '/' as below from pages
@@ -99,11 +99,11 @@ export async function* readPages(query: Query, wiki_id: string): AsyncGenerator<
   }
 }
 
-/** A link whose page is not where it was written to, or that starts from elsewhere than it was written for. */
+/** A link to a page that has moved, or in a page that moved after it was written. */
 interface ArchivedLink {
   to_path: string;
   places: number[];
-  /** Null where the page that was meant is not there. */
+  /** null if the target page does not exist. */
   page_id: string | null;
   path: string | null;
 }
@@ -120,7 +120,7 @@ interface ClaimedRow extends Omit<ArchivedRevision, 'claim'> {
   claim: ArchivedRevision['claim'] | null;
 }
 
-/** All revisions, pages in the order of their paths, of each the first one first; with the Markdown as it is stored. */
+/** Yields all revisions by page path, the oldest first, with the stored Markdown. */
 export async function* readHistory(query: Query, wiki_id: string): AsyncGenerator<ArchivedRevision> {
   for (let after = ''; ; ) {
     const pages = await query<{ page_id: string; path: string }>(sql`
@@ -149,7 +149,7 @@ export async function* readHistory(query: Query, wiki_id: string): AsyncGenerato
   }
 }
 
-/** The attachments of all pages by their ids. */
+/** Yields the attachments of all pages, by id. */
 export async function* readAttachments(
   query: Query,
   wiki_id: string,

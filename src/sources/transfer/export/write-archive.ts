@@ -21,10 +21,10 @@ import { type Hashes, hashCollector } from './archive-seal.ts';
 import { type PageRow, readAttachments, readHistory, readManifest, readPages, readPeople } from './read-wiki.ts';
 import type { ZipWriter } from './zip-writer.ts';
 
-/** Types whose files are packed already. */
+/** Types of files that are already compressed. */
 const PACKED = /^(?:image\/(?!svg)|video\/|audio\/|application\/(?:zip|gzip|pdf|vnd\.openxmlformats|x-7z|x-xz|zstd))/;
 
-/** The bytes of an attachment, and the name that they get in the archive. */
+/** The bytes of an attachment, and its name in the archive. */
 interface AttachedFile {
   name: string;
   sha256: string;
@@ -32,8 +32,8 @@ interface AttachedFile {
 }
 
 /**
- * Writes a wiki, as one snapshot of the database shows it, as the files of an archive, but for those of its attachments,
- * which it answers. It waits for nothing but the database and `zip`. `onProgress` is told of each part (0 to 1) that is done.
+ * Writes a wiki to an archive from one snapshot of the database, and returns its attachments for writeAttachments.
+ * Waits only for the database and `zip`. `onProgress` receives the progress from 0 to 1.
  */
 export async function writeRecords(
   query: Query,
@@ -74,7 +74,10 @@ export async function writeRecords(
   return { manifest, files, hashes: all() };
 }
 
-/** Writes the attachments that writeRecords answered; the store keeps the bytes of one that was deleted since for a day. */
+/**
+ * Writes the attachments that writeRecords returned. The store keeps the bytes of deleted attachments for a day, so
+ * they are still available.
+ */
 export async function writeAttachments(
   { manifest, files }: { manifest: Manifest; files: readonly AttachedFile[] },
   { blobs, zip, onProgress }: { blobs: Blobs; zip: ZipWriter; onProgress(part: number): void },
@@ -86,7 +89,7 @@ export async function writeAttachments(
   }
 }
 
-/** Records as lines of JSON, which are read no faster than they are written. */
+/** Streams records as lines of JSON, with backpressure. */
 export function lines(records: AsyncIterable<object> | Iterable<object>): Readable {
   const texts = mapped(records, (record) => `${JSON.stringify(record)}\n`);
   return Readable.from(texts, { objectMode: false, highWaterMark: 65_536 });
@@ -96,7 +99,7 @@ async function* mapped<A, B>(rows: AsyncIterable<A> | Iterable<A>, change: (row:
   for await (const row of rows) yield change(row);
 }
 
-/** `Ada Lovelace <ada@example.com>`; the id of whom nothing else is known. */
+/** Formats users as `Ada Lovelace <ada@example.com>`, or by id if neither name nor address is known. */
 function namesOf(people: readonly ArchivedPerson[]): (user_id: string) => string {
   const names = new Map(
     people.map(({ user_id, name, email }) => [user_id, [name, email && `<${email}>`].filter(Boolean).join(' ')]),

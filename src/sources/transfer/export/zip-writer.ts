@@ -2,19 +2,22 @@ import { Readable } from 'node:stream';
 import yazl from 'yazl';
 
 export interface ZipWriter {
-  /** The archive, as it is written. */
+  /** The bytes of the archive. */
   stream: Readable;
-  /** Writes one file; when it answers, the file's bytes have been taken. `packed`: its bytes would not get fewer. */
+  /**
+   * Writes a file; resolves when its bytes have been consumed. `packed` stores it uncompressed, because its content is
+   * already compressed.
+   */
   add(name: string, content: Readable | Buffer, packed?: boolean): Promise<void>;
   end(): void;
-  /** Ends the archive in the middle, whatever is being written. */
+  /** Aborts the archive. */
   fail(error: Error): void;
 }
 
-/** The same files make the same bytes, whenever and in whatever time zone they are written. */
+/** Fixed, so that equal files produce equal bytes at any time and in any time zone. */
 const OPTIONS = { mtime: new Date(1980, 0, 1), mode: 0o100644, forceDosTimestamp: true };
 
-/** Writes a ZIP, in ZIP64 where it has to be, of which never more than one file is held in memory. */
+/** Writes a ZIP, or ZIP64 if necessary, with at most one file in memory. */
 export function openZipWriter(): ZipWriter {
   const zip = new yazl.ZipFile();
   const stream = zip.outputStream as Readable;
@@ -23,7 +26,7 @@ export function openZipWriter(): ZipWriter {
     stream.once('error', reject);
     stream.once('close', () => reject(new Error('the reader of the archive has gone')));
   });
-  // A failure is thrown where a file is added; between two files there is no caller to tell.
+  // A failure is thrown by `add`; between two files no caller waits for it.
   failed.catch(() => undefined);
   return {
     stream,

@@ -1,4 +1,7 @@
-/** An archive cannot be imported. The code and the text become the error of the job, so the text says what to do. */
+/**
+ * Thrown if an archive cannot be imported. Code and message become the error of the job, so the message says what to
+ * do.
+ */
 export class ArchiveError extends Error {
   readonly code: 'invalid_archive' | 'archive_too_large' | 'conflict';
 

@@ -6,7 +6,7 @@ import { SNIFFED_BYTES, sniffType } from '../../../wiki/attachments/sniff-type.t
 import { ArchiveError } from './archive-error.ts';
 import { type Archive, shown } from './open-archive.ts';
 
-/** Takes a file of an archive into the blob store and says what it is, as if it were attached by itself. */
+/** Stores a file of an archive as a blob and detects its type, like the upload of an attachment. */
 export async function attachFile(
   archive: Archive,
   name: string,

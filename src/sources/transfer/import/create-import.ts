@@ -46,7 +46,7 @@ export const createImport = endpoint({
     const { sha256, byte_size } = file.blob;
     const job_id = newId('job');
     if (await isOfWiki(services.blobs, sha256)) {
-      // Said at once where it can be; the job looks again, under the lock of the wiki.
+      // Reject at once if possible; the job checks again under the lock of the wiki.
       const page = await maybeOne(sql`select 1 from pages where wiki_id = ${wiki_id} and trashed_at is null limit 1`);
       if (page) throw new ApiError('conflict', notEmpty().message);
     }
@@ -61,7 +61,7 @@ export const createImport = endpoint({
   },
 });
 
-/** Whether the first file of a ZIP is an export's manifest; in a repacked archive it may be another one. */
+/** Whether the first file of a ZIP is the manifest of an export. In a repacked archive it may come later. */
 async function isOfWiki(blobs: Blobs, sha256: string): Promise<boolean> {
   const end = 30 + MANIFEST_FILE.length - 1;
   const start = await buffer(await blobs.stream(sha256, { start: 0, end }));

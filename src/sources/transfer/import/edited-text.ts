@@ -7,11 +7,11 @@ import { invalid } from './archive-error.ts';
 import type { ImportContext } from './import-context.ts';
 import { shown } from './open-archive.ts';
 
-/** The front matter that an export puts before a page's own text, which may begin with front matter of its own. */
+/** The front matter that an export adds. The page's own text may start with another front matter. */
 const FRONT_MATTER = /^---\r?\n[\s\S]*?\r?\n---\r?\n/;
 const FRONT_MATTER_BYTES = 65_536;
 
-/** Title and text of a page whose file in the archive is not as it was exported; undefined where it is. */
+/** Returns the title and text of a page whose file in the archive was edited; undefined if it is unchanged. */
 export async function editedText(
   { archive, limits }: ImportContext,
   page: ArchivedPage,

@@ -17,13 +17,13 @@ form.append('file', new Blob(['attached']), 'note.txt');
 await owner.send('POST', `/v1/wikis/${full}/pages/${parent.page_id}/attachments`, { body: form });
 const files = await unzipped(await exported(world, owner, full));
 
-/** The archive with a name in it, in both of its places, replaced by one of the same length. */
+/** Replaces a filename in both places of an archive by a name of the same length. */
 async function renamed(from: string, to: string, more: [string, string][] = []): Promise<Buffer> {
   const zip = await zipped([[from, '# Text\n'], ...more]);
   return Buffer.from(zip.toString('latin1').replaceAll(from, to), 'latin1');
 }
 
-/** The archive with bytes of each entry of its directory changed. */
+/** Overwrites bytes in every directory entry of an archive. */
 async function patched(offset: number, bytes: number[], content = '# Text\n'): Promise<Buffer> {
   const zip = await zipped([['a.md', content]]);
   for (let at = zip.indexOf('PK\x01\x02'); at >= 0; at = zip.indexOf('PK\x01\x02', at + 1)) zip.set(bytes, at + offset);
@@ -37,7 +37,7 @@ function withMode(mode: number): Promise<Buffer> {
   return buffer(zip.outputStream);
 }
 
-/** The archive of a wiki with one file changed. */
+/** Changes one file in the archive of a wiki. */
 function changed(name: string, change: (text: string) => string | undefined): Promise<Buffer> {
   const text = change(String(files.get(name)));
   const kept = new Map<string, Uint8Array | string>(files);
@@ -135,7 +135,7 @@ const HOSTILE: Record<string, [Promise<Buffer> | Buffer, RegExp]> = {
 };
 
 for (const [what, [archive, error]] of Object.entries(HOSTILE)) {
-  test(`an archive with ${what} is refused with a reason, and nothing of it is there`, async () => {
+  test(`an archive with ${what} is refused with a reason, and leaves no rows`, async () => {
     const job = await imported(owner, empty, await archive);
     assert.equal(job.status, 'failed', JSON.stringify(job));
     assert.match(job.error, error);
@@ -150,7 +150,7 @@ for (const [what, [archive, error]] of Object.entries(HOSTILE)) {
   });
 }
 
-test('ids of another workspace in an archive get new ones, and its rows are never touched', async () => {
+test('foreign ids in an archive are replaced, and the rows of their workspace are unchanged', async () => {
   const other = await world.owner();
   const theirs = await newWiki(other);
   const { body: page } = await other.post(`/v1/wikis/${theirs}/pages`, { title: 'Theirs', markdown: 'theirs' });

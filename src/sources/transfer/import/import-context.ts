@@ -5,14 +5,14 @@ import type { Sandbox } from '../../../platform/sandbox/sandbox.ts';
 import type { Archive } from './open-archive.ts';
 import type { Staging } from './staged-rows.ts';
 
-/** What an import prepares its rows with. No transaction is open meanwhile, and nothing of it is visible yet. */
+/** The dependencies of an import while it prepares its rows. No transaction is open, and no row is visible yet. */
 export interface ImportContext {
   query: Query;
   staging: Staging;
   wiki_id: string;
-  /** The user who imports. */
+  /** The user who started the import. */
   creator: string;
-  /** When the attempt began. */
+  /** The start of this attempt. */
   now: string;
   archive: Archive;
   blobs: Blobs;
@@ -21,11 +21,11 @@ export interface ImportContext {
   limits: { markdown_bytes: number; file_bytes: number };
 }
 
-/** Texts that are rendered and written together: enough to be fast, and little to hold in memory. */
+/** Limits of a batch that is rendered and written together: large enough to be fast, small enough for memory. */
 const BATCH = 250;
 const BATCH_CHARACTERS = 4 * 2 ** 20;
 
-/** Calls `make` for all items of a batch at once, and `write` with what came of it while the next batch is made. */
+/** Calls `make` for all items of a batch concurrently, and `write` with the results while the next batch is made. */
 export async function inBatches<A, B>(
   items: AsyncIterable<A> | Iterable<A>,
   lengthOf: (item: A) => number,
@@ -41,7 +41,7 @@ export async function inBatches<A, B>(
     length = 0;
     await writing;
     writing = write(made);
-    // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+    // A rejection is thrown where the batch is awaited; until then, keep it from being an unhandled rejection.
     writing.catch(() => undefined);
   }
   for await (const item of items) {

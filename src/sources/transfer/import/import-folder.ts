@@ -13,15 +13,15 @@ import type { PreparedImport } from './publish-import.ts';
 import { ATTACHMENTS, type ImportedAttachment, type ImportedRevision } from './staged-rows.ts';
 import { namesOfWiki } from './wiki-names.ts';
 
-/** Files that become pages; what else pages show or link to becomes an attachment of theirs. */
+/** Files that become pages. Other files become attachments of the pages that show or link to them. */
 const DOCUMENT = /\.(?:md|markdown|mdx|txt|html?)$/i;
 
-/** Failures that the summary names; the rest is counted. */
+/** Maximum number of failures that the summary names; it counts the rest. */
 const NAMED = 5;
 
-/** A file, or a folder that no file is the page of, and the page that it becomes. */
+/** A file, or a folder without a file for its page, and the page it becomes. */
 interface Planned {
-  /** Without the folder that the whole archive lies in. */
+  /** Without the top folder of the archive. */
   filename: string;
   entry: string | undefined;
   position: number;
@@ -33,24 +33,24 @@ interface Compiled extends Planned {
   result: CompileOutput;
 }
 
-/** What is known of a folder before its pages are written. */
+/** The plan of a folder import, made before any page is written. */
 interface FolderPlan {
-  /** The entry of each file. */
+  /** The archive entry of each file. */
   entryOf: ReadonlyMap<string, string>;
   planned: readonly Planned[];
-  /** Where links between the files lead to. */
+  /** Link targets by filename. */
   pages: ReadonlyMap<string, string>;
-  /** The ids of the files that may become attachments, by name and by the address that a link to it has. */
+  /** Ids of possible attachments, by filename and by link address. */
   attachmentIds: ReadonlyMap<string, string>;
   idAt: ReadonlyMap<string, string>;
-  /** Paths that other pages lie below. */
+  /** Paths that have pages below them. */
   parents: ReadonlySet<string>;
-  /** The names of folders by their paths. */
+  /** Names of folders, by path. */
   folderAt: ReadonlyMap<string, string>;
   names: ReturnType<typeof namesOfWiki>;
 }
 
-/** Prepares pages of the documents of an archive that is not a wiki's, beside those that the wiki has. */
+/** Prepares pages from an archive of documents that is not a wiki export. Existing pages of the wiki stay. */
 export async function importFolder(context: ImportContext): Promise<PreparedImport> {
   const { archive, staging } = context;
   const plan = await planFolder(context);
@@ -119,7 +119,7 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
   };
 }
 
-/** A file that fails and has pages below it becomes the page of a folder; `failure` says why. */
+/** Compiles a file. A file that fails and has pages below it becomes a folder page, with the reason in `failure`. */
 async function compilePlanned(
   { wiki_id, sandbox, archive, limits }: ImportContext,
   { pages, parents, folderAt }: FolderPlan,
@@ -169,7 +169,9 @@ function revisionOf(
   return { page_id, title, markdown, html, outline, folder: parent, ...made, claim: null, present };
 }
 
-/** The files by their names without the one folder that everything lies in, as archives of repositories have it. */
+/**
+ * Maps filenames to archive entries. Strips the top folder if it contains everything, as in archives of repositories.
+ */
 function filesOf(names: readonly string[]): Map<string, string> {
   const kept = names.filter((name) => !isSystemFile(name));
   const visible = kept.filter((name) => !isLeftOut(name));
@@ -179,18 +181,18 @@ function filesOf(names: readonly string[]): Map<string, string> {
   return new Map(kept.toSorted().map((name) => [within(name), name]));
 }
 
-/** Hidden files become no pages; pages that show or link to them have them as attachments. */
+/** Hidden files become no pages, but can be attachments of pages that show or link to them. */
 function isLeftOut(name: string): boolean {
   return /(?:^|\/)\./.test(name) || isHidden(name);
 }
 
-/** The page of each document and folder, parents first, and where links between the files lead to. */
+/** Assigns a page to each document and folder, parents first, and maps the link targets. */
 function planPages(
   documents: readonly string[],
   entryOf: ReadonlyMap<string, string>,
   pageAt: ReadonlyMap<string, { origin: 'authored' | 'compiled' }>,
 ): Pick<FolderPlan, 'planned' | 'folderAt'> & { pages: Map<string, string> } {
-  // An import creates new pages: existing pages stay as they are.
+  // An import creates only new pages; existing pages are unchanged.
   const paths = planPaths(documents, (path) => (pageAt.has(path) ? 'authored' : undefined));
   const pages = new Map(paths.folder_paths);
   pages.delete('');
@@ -210,7 +212,7 @@ function planPages(
   return { planned, pages, folderAt };
 }
 
-/** The files that pages show or link to, each as an attachment of the first page that does. */
+/** Attaches each claimed file to the first page that shows or links to it. */
 async function attachClaimed(
   { staging, archive, blobs, limits, creator, now }: ImportContext,
   entryOf: ReadonlyMap<string, string>,

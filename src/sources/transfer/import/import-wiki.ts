@@ -16,7 +16,7 @@ import { namesOfWiki } from './wiki-names.ts';
 
 const readRevision = recordReader(ArchivedRevision);
 
-/** Prepares what the archive of a wiki makes of an empty one. */
+/** Prepares the pages of a wiki archive for an empty wiki. */
 export async function importWiki(context: ImportContext): Promise<PreparedImport> {
   const found = await readWikiArchive(context.archive);
   const provenance = await provenanceOf(context, found);
@@ -33,8 +33,8 @@ export async function importWiki(context: ImportContext): Promise<PreparedImport
 }
 
 /**
- * The ids of an archive of this service where no wiki has them now, and new ones for the others: an id that an archive made up
- * could be that of a page which the audit log still names.
+ * Keeps ids of an archive that this service made unless they are in use, and replaces all others. A made-up id could
+ * belong to a page that the audit log still names.
  */
 async function idsHere(
   { query }: ImportContext,
@@ -54,7 +54,9 @@ async function idsHere(
   return (id) => fresh.get(id) ?? id;
 }
 
-/** Prepares every revision, rendered again, and what was changed in the archive's Markdown files as one more. */
+/**
+ * Prepares every revision, rendered again. Markdown files that were edited in the archive become additional revisions.
+ */
 async function importHistory(
   context: ImportContext,
   { manifest, pages }: WikiArchive,
@@ -102,7 +104,7 @@ function editedBy({ creator, now }: ImportContext) {
   return { created_at: now, created_by: creator, origin: 'authored', claim: null };
 }
 
-/** The row of each page of the archive, under its id here. */
+/** Builds the row of each page, under its new id. */
 function pageRows(
   pages: readonly ArchivedPage[],
   idOf: (id: string) => string,
@@ -113,7 +115,7 @@ function pageRows(
     const parent = folderOf(page.path);
     const { created_at, created_by } = provenance.made(page);
     const updated = provenance.made({ created_at: page.updated_at, created_by: page.updated_by });
-    // Only uploads of this service make pages that are compiled, stale, or without their file.
+    // Only uploads to this service can create pages that are compiled, stale, or have lost their file.
     const state = provenance.isOwn
       ? { origin: page.origin, stale: page.stale, gone_file: page.gone_file ?? null }
       : { origin: 'authored', stale: false, gone_file: null };
@@ -135,11 +137,11 @@ function pageRows(
 interface Given extends ArchivedRevision {
   page: ArchivedPage;
   isPresent: boolean;
-  /** Not in the history: the page's file was changed in the archive. */
+  /** Not in the history: the page's file was edited in the archive. */
   isEdit: boolean;
 }
 
-/** The history in its order, in which every page comes once, with its present revision last. */
+/** Yields the history in order. Checks that every page occurs, with its current revision last. */
 async function* givenRevisions(
   context: ImportContext,
   count: number,

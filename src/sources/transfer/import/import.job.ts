@@ -12,31 +12,31 @@ import { openArchive } from './open-archive.ts';
 import { publishImport } from './publish-import.ts';
 import { openStaging, removeStagedRows } from './staged-rows.ts';
 
-/** Entries of an archive at most, and their unpacked size as a multiple of that of an upload. */
+/** Maximum number of entries in an archive, and its maximum unpacked size as a multiple of an upload's. */
 const ENTRIES_MAX = 500_000;
 const UNPACKED = 10;
 
 /**
- * Makes pages of an archive. What it reads and renders is written into staging tables, batch by batch; then one transaction
- * publishes all of it or nothing. After a crash the next attempt starts over.
+ * Imports an archive. Batches are read, rendered and written to staging tables; then one transaction publishes all of
+ * them or none. After a crash the next attempt starts over.
  */
 export const importJob = defineRecordJob({
   name: 'import',
   lane: 'uploads',
   attempts: 5,
   async run({ db, job, services, signal }) {
-    // A suspected file must not run beside an archive, which might end the process instead of it.
+    // An archive might end the process, and a suspected file that ran at the same time would be blamed.
     const leave = await enterProcess([], signal);
     if (!leave) return;
     try {
       await prepareAndPublish(db, job, services, signal);
     } catch (error) {
-      // The process is to stop, or the job was lost.
+      // The process is stopping, or the job was lost.
       if (error === signal.reason) return;
       if (!(error instanceof ArchiveError)) throw error;
       await db.transaction((query) => fail(query, job, `${error.code}: ${error.message}`));
     } finally {
-      // Where the process is killed before, the job remove-staged-rows does it.
+      // If the process is killed first, the job remove-staged-rows cleans up.
       await removeStagedRows(db.query, job.wiki_id).finally(leave);
     }
   },

@@ -12,7 +12,7 @@ const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database, MAX_FILE_SIZE: '4MiB', MAX_MARKDOWN_SIZE: '256KiB' });
 const owner = await world.owner('ada@example.com');
 
-/** A wiki with a bit of everything: a tree, history, moves, drafts, attachments, front matter, odd texts. */
+/** A wiki that has everything: a tree, history, moves, drafts, attachments, front matter, unusual texts. */
 async function fullWiki(by: Owner = owner, title = 'Full'): Promise<string> {
   const wiki_id = await newWiki(by, title);
   const pages = `/v1/wikis/${wiki_id}/pages`;
@@ -55,7 +55,7 @@ function pathsOf(wiki_id: string): Promise<{ path: string; title: string }[]> {
   );
 }
 
-/** The lists of an archive as objects, with every id replaced by the order in which it first comes. */
+/** The lists of an archive as objects, with ids replaced by the order of their first occurrence. */
 function withoutIds(files: ReadonlyMap<string, Buffer>): [string, string][] {
   const numbers = new Map<string, string>();
   const number = (id: string) => {
@@ -73,7 +73,7 @@ function withoutIds(files: ReadonlyMap<string, Buffer>): [string, string][] {
   });
 }
 
-test('an archive is imported into an empty wiki as the wiki that it was: its export is the same', async () => {
+test('importing an archive into an empty wiki reproduces the wiki, and its export is the same', async () => {
   const from = await fullWiki();
   const archive = await exported(world, owner, from);
   assert.deepEqual(archive, await exported(world, owner, from), 'the same state makes the same bytes');
@@ -126,7 +126,7 @@ test('an archive is imported into an empty wiki as the wiki that it was: its exp
   );
 });
 
-test('a folder of notes that was never ours becomes a tree of pages, with links and pictures', async () => {
+test('a folder of notes from elsewhere becomes a tree of pages, with links and pictures', async () => {
   const wiki_id = await newWiki(owner);
   const archive = await zipped([
     ['vault/.obsidian/app.json', '{}'],
@@ -178,8 +178,8 @@ test('a folder of notes that was never ours becomes a tree of pages, with links 
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/pages/path/home-2`)).status, 200);
 });
 
-test('names in an archive that say no encoding are read as those of uploads are', async () => {
-  // "日本語.md" and "テスト.md" in Shift-JIS, without the flag of UTF-8.
+test('archive filenames without a declared encoding are decoded as in uploads', async () => {
+  // "日本語.md" and "テスト.md" in Shift-JIS, without the UTF-8 flag.
   const names = ['\x93\xfa\x96\x7b\x8c\xea.md', '\x83\x65\x83\x58\x83\x67.md'].map((name) =>
     Buffer.from(name, 'latin1'),
   );
@@ -190,14 +190,14 @@ test('names in an archive that say no encoding are read as those of uploads are'
   assert.deepEqual(pages.map(({ title }: { title: string }) => title).sort(), ['テスト', '日本語']);
 });
 
-test('an archive of a wiki goes into no wiki that has pages, and what is there stays', async () => {
+test('a wiki archive is refused by a wiki with pages, which stay unchanged', async () => {
   const archive = await exported(world, owner, await fullWiki());
   const wiki_id = await newWiki(owner);
   const made = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Mine', markdown: 'mine' });
   const refused = await send(owner, wiki_id, archive);
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
   assert.match(refused.body.message, /empty/);
-  // Repacked, its first file is another one: the job finds out.
+  // A repacked archive starts with another file, so only the job detects the conflict.
   const files = [...(await unzipped(archive))].toReversed();
   const job = await imported(owner, wiki_id, await zipped(files));
   assert.equal(job.status, 'failed');
@@ -211,7 +211,7 @@ test('an archive of a wiki goes into no wiki that has pages, and what is there s
   );
 });
 
-test('where the wiki of an archive is gone, its pages come back under their own ids, and its export is the same to the byte', async () => {
+test('importing an archive of a deleted wiki restores its ids, and an export with the same bytes', async () => {
   const from = await fullWiki(owner, 'Phoenix');
   const archive = await exported(world, owner, from);
   await deleteForGood(world, owner, from);
@@ -224,7 +224,7 @@ test('where the wiki of an archive is gone, its pages come back under their own 
   assert.deepEqual([...after.keys()], [...before.keys()]);
 });
 
-test('a Markdown file that was changed in the archive is a new revision by who imports', async () => {
+test('a Markdown file edited in the archive becomes a new revision by the importing user', async () => {
   const from = await newWiki(owner);
   await owner.post(`/v1/wikis/${from}/pages`, { title: 'One', markdown: 'first\n' });
   await owner.post(`/v1/wikis/${from}/pages`, { title: 'Two', markdown: 'same\n' });
@@ -241,7 +241,7 @@ test('a Markdown file that was changed in the archive is a new revision by who i
   assert.equal((await owner.get(`/v1/wikis/${to}/pages/path/two`)).body.revision, 1);
 });
 
-test('authors of an archive of this service who are no members where it is imported are people whom it names', async () => {
+test('authors of an own archive who are not members of the target workspace are kept as named people', async () => {
   const grace = await world.owner('grace@example.com');
   const from = await newWiki(owner);
   await owner.post(`/v1/wikis/${from}/pages`, { title: 'By Ada', markdown: 'x' });
@@ -270,7 +270,7 @@ test('authors of an archive of this service who are no members where it is impor
   );
 });
 
-/** An archive in which the owner has approved something in 2024, though a member has written all of it. */
+/** An archive by a member, forged to say that the owner approved something in 2024. */
 async function forgedArchive(by: Client): Promise<Map<string, Buffer>> {
   const { body: wiki } = await by.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Mine' });
   await by.post(`/v1/wikis/${wiki.wiki_id}/pages`, { title: 'Budget', markdown: 'I approve the budget.\n' });
@@ -287,7 +287,7 @@ async function forgedArchive(by: Client): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** The only page of a wiki as a reader gets it, and its present revision. */
+/** Returns the only page of a wiki as a reader sees it, with its current revision. */
 async function onlyPage(wiki_id: string, count = 1) {
   const { body: page } = await owner.get(`/v1/wikis/${wiki_id}/pages/path/budget`);
   const { body: revisions } = await owner.get(`/v1/wikis/${wiki_id}/pages/${page.page_id}/revisions`);
@@ -300,7 +300,7 @@ async function onlyPage(wiki_id: string, count = 1) {
 }
 
 for (const seal of ['the seal of the archive that it was made of', 'no seal']) {
-  test(`an archive with ${seal} makes nobody say what they never wrote: its authors and dates are claims`, async () => {
+  test(`an archive with ${seal} cannot attribute words to others: its authors and dates are claims`, async () => {
     const member = await world.member(owner.workspace_id, 'member');
     const files = await forgedArchive(member);
     if (seal === 'no seal') files.delete('ibid-seal.json');
@@ -330,7 +330,7 @@ for (const seal of ['the seal of the archive that it was made of', 'no seal']) {
     assert.match(await open(`${root}/-/history/budget`), words);
     assert.match(await open(`${root}/-/history/budget?revision=1`), words);
 
-    // The service's own archive of it says no more than the service knows.
+    // An export of the imported wiki repeats these claims as claims.
     const to = await newWiki(owner);
     assert.equal((await imported(owner, to, await exported(world, owner, wiki.wiki_id))).status, 'completed');
     const again = await onlyPage(to);
@@ -339,7 +339,7 @@ for (const seal of ['the seal of the archive that it was made of', 'no seal']) {
   });
 }
 
-test('a seal restores authors of the archive that it was made of, and of nothing that somebody has changed', async () => {
+test('a seal restores the authors of its own unmodified archive only', async () => {
   const member = await world.member(owner.workspace_id, 'member');
   const sealed = await unzipped(await exported(world, owner, await budgetBy(owner)));
   const other = await unzipped(await exported(world, owner, await budgetBy(owner)));

@@ -9,34 +9,34 @@ import { namesOf, type RawName } from '@ibid/documents/formats/zip/zip-names.ts'
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { ArchiveError, invalid } from './archive-error.ts';
 
-/** The files of a ZIP, by their names, all of which were looked at before the first one is read. */
+/** The files of a ZIP, by name. All entries are checked before the first file is read. */
 export interface Archive {
   names: readonly string[];
   has(name: string): boolean;
-  /** The checksum that the archive states. Throws where there is no such file. */
+  /** Returns the checksum that the archive states. Throws if the file is missing. */
   crc32(name: string): number;
   size(name: string): number;
-  /** Throws an ArchiveError for a file that is broken, or longer than `max` bytes. */
+  /** Throws an ArchiveError if the file is corrupt or longer than `max` bytes. */
   read(name: string, max: number): Promise<Buffer>;
-  /** The bytes as they are unpacked; ends with an ArchiveError where they are broken. */
+  /** Yields the unpacked bytes; throws an ArchiveError if they are corrupt. */
   chunks(name: string): AsyncGenerator<Buffer>;
   close(): void;
 }
 
 interface ArchiveLimits {
   entries: number;
-  /** Of all files together when they are unpacked. */
+  /** Unpacked size of all files. */
   bytes: number;
 }
 
-/** How many times smaller than its content a large file may be packed; texts come to 100, bombs to 1,000. */
+/** Maximum compression ratio of a large file. Texts reach 100, zip bombs 1,000. */
 const RATIO_MAX = 500;
 const RATIO_FROM = 16 * 2 ** 20;
 const NAME_MAX = 1_024;
 
 /**
- * Opens a ZIP. Nothing of it is ever written to a path that it names. Throws an ArchiveError for what is no ZIP, is
- * encrypted, broken or a bomb, or has names that lead out of it.
+ * Opens a ZIP. No file is ever written to a path from the archive. Throws an ArchiveError if the file is not a ZIP, is
+ * encrypted, corrupt or a bomb, or has filenames that lead out of it.
  */
 export async function openArchive(stream: Readable, limits: ArchiveLimits): Promise<Archive> {
   const zip = await opened(stream);
@@ -62,13 +62,13 @@ export async function openArchive(stream: Readable, limits: ArchiveLimits): Prom
   }
 }
 
-/** In a file of its own whose name is taken away at once, so that nothing is left of it however the process ends. */
+/** Copies the ZIP to a temporary file and unlinks it at once, so that nothing is left however the process ends. */
 async function opened(stream: Readable): Promise<ZipFile> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-import-'));
   try {
     const path = join(folder, 'archive.zip');
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }));
-    // Names are decoded as those of uploads are, and refused here rather than mended.
+    // Names are decoded as in uploads, but invalid ones are refused instead of repaired.
     const options = { lazyEntries: true, autoClose: false, decodeStrings: false };
     return await yauzl.openPromise(path, options).catch((error: unknown) => {
       throw broken(error);
@@ -91,7 +91,7 @@ async function readEntries(zip: ZipFile, limits: ArchiveLimits): Promise<Map<str
   } catch (error) {
     throw broken(error);
   }
-  // The names of one archive are decoded together: they were written by one system.
+  // Decode the names of an archive together, because one system wrote them all.
   const names = namesOf(found.map(rawNameOf));
   const entries = new Map<string, Entry>();
   for (const [i, entry] of found.entries()) {
@@ -117,7 +117,7 @@ function refuseHostile(entry: Entry, name: string): void {
   if (entry.isEncrypted()) throw invalid('The archive is encrypted. Unpack it and pack it without a password.');
   if (compressionMethod !== 0 && compressionMethod !== 8)
     throw invalid(`${shown(name)} is packed in a way other than DEFLATE. Pack the archive as a plain ZIP.`);
-  // The upper half is a file's mode on Unix: of anything but files and folders (links, devices) nothing is taken.
+  // The upper half has the Unix file mode. Refuse everything except files and folders, such as links and devices.
   const kind = (entry.externalFileAttributes >>> 16) & 0o170000;
   if (kind !== 0 && kind !== 0o100000 && kind !== 0o040000)
     throw invalid(`${shown(name)} is a link or a device, and no file.`);
@@ -125,7 +125,7 @@ function refuseHostile(entry: Entry, name: string): void {
     throw tooLarge(`${shown(name)} unpacks to ${uncompressedSize} bytes, far more than it is packed in`);
 }
 
-/** Of another length than it says, an entry fails by itself. */
+/** yauzl throws if an entry has another length than stated. */
 async function* unpack(zip: ZipFile, entry: Entry, name: string): AsyncGenerator<Buffer> {
   let sum = 0;
   try {

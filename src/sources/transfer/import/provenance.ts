@@ -10,26 +10,26 @@ import { recordReader } from './read-records.ts';
 import type { ImportedRevision } from './staged-rows.ts';
 import type { WikiArchive } from './wiki-archive.ts';
 
-/** Who made something, and when. */
+/** The author and time of a row. */
 interface Made {
   created_at: string;
   created_by: string;
 }
 
-/** What is known of who made the rows of an archive. */
+/** Decides the authors and times of imported rows. */
 export interface Provenance {
-  /** Whether this service has made the archive, so that its times, ids and origins are facts. */
+  /** Whether this service made the archive, so that its times, ids and origins are trusted. */
   isOwn: boolean;
-  /** Everybody in the archive who is not known to be a member here, under new ids. */
+  /** People in the archive who are not known members of the workspace, under new ids. */
   strangers: ArchivedPerson[];
   revision(given: ArchivedRevision): Pick<ImportedRevision, 'created_at' | 'created_by' | 'origin' | 'claim'>;
   made(given: Made): Made;
 }
 
 /**
- * Decides whom rows of an archive are attributed to. Anybody can write any name and time into an archive, so they are facts
- * only in one that this service has sealed, and an author only where that user is a member of the workspace. Otherwise who
- * imports has made everything now, and what the archive says is a claim.
+ * Decides to whom imported rows are attributed. An archive can be forged, so its names and times are trusted only if
+ * this service sealed it, and an author only if that user is a member of the workspace. Otherwise the importing user is
+ * the author, at the present time, and the statements of the archive are stored as claims.
  */
 export async function provenanceOf(context: ImportContext, { people }: WikiArchive): Promise<Provenance> {
   const { creator, now } = context;
@@ -92,7 +92,7 @@ async function hashesOf(archive: Archive): Promise<Hashes> {
   return hashes as Hashes;
 }
 
-/** The ids of an archive of this service that are members of the workspace, also inactive ones. */
+/** Returns the ids of an own archive that belong to members of the workspace, including inactive ones. */
 async function membersAmong(
   { query, wiki_id }: ImportContext,
   people: readonly ArchivedPerson[],

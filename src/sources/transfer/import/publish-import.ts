@@ -8,20 +8,20 @@ import type { ArchivedPerson } from '../export/archive-format.ts';
 import { recordEnd } from '../export/export.job.ts';
 import { ArchiveError } from './archive-error.ts';
 
-/** What an import has come to, besides the rows that it has staged. */
+/** The result of preparing an import, besides the staged rows. */
 export interface PreparedImport {
   summary: string;
-  /** Whom the archive names and this service does not know. */
+  /** People in the archive whom this service does not know. */
   people: readonly ArchivedPerson[];
-  /** What the archive of a whole wiki says of it; then the wiki must have no other pages. undefined for a folder. */
+  /** Set for the archive of a whole wiki, which needs a wiki without pages; undefined for a folder. */
   wholeWiki: { home_page_id: string | null } | undefined;
 }
 
 /**
- * Makes all that an import has staged visible and ends its job, in the caller's transaction: here, and nowhere else, do rows
- * of an import become pages. It calls nothing but the database. Errors: ArchiveError where the wiki has pages already,
- * LeaseLost, and those of the database where a page of the same path was made, or one above was moved, since the paths were
- * planned; then the next attempt plans them again.
+ * Publishes the staged rows of an import and ends its job, in the caller's transaction. No other code turns staged rows
+ * into pages. Calls only the database. Throws ArchiveError if the wiki already has pages, and LeaseLost. Throws
+ * database errors if a path was taken or a parent moved after the paths were planned; the next attempt plans them
+ * again.
  */
 export async function publishImport(query: Query, job: ClaimedJob, prepared: PreparedImport): Promise<void> {
   const { wiki_id, job_id } = job;
@@ -34,19 +34,19 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
     insert into imported_people (wiki_id, user_id, name, email)
     select ${wiki_id}, user_id, name, email
     from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as g (user_id text, name text, email text)`);
-  // Before a page of the same path would fail this attempt, and each that follows.
+  // Check first, because a page with the same path would fail every attempt.
   if (wholeWiki) await refuseUnlessAlone(query, wiki_id, 0);
   const pages = await publishPages(query, job);
   await publishRevisions(query, job);
   await publishAttachments(query, job);
-  // The job first and then the wiki, as every other write that needs both.
+  // Lock the job before the wiki, like all writes that lock both.
   await lockJob(query, job);
   await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
   if (wholeWiki) {
     await refuseUnlessAlone(query, wiki_id, pages);
     await query(sql`update wikis set home_page_id = ${wholeWiki.home_page_id} where wiki_id = ${wiki_id}`);
   }
-  // Its revisions have the times of their archive.
+  // Imported revisions have old dates, so packing starts again from the beginning.
   await query(sql`
     update wikis set revisions_packed_to = null where wiki_id = ${wiki_id} and revisions_packed_to is not null`);
   await resolveLinks(query, wiki_id);
@@ -54,7 +54,7 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
   await recordEnd(query, job, 'completed', { summary });
 }
 
-/** Answers how many. */
+/** Returns the number of pages. */
 async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<number> {
   const [made] = await query<{ count: number }>(sql`
     with made as (
@@ -73,7 +73,7 @@ async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Prom
   return made?.count ?? 0;
 }
 
-/** The revisions; of present ones also their search texts and links. */
+/** Publishes the revisions, and for current ones also their search texts and links. */
 async function publishRevisions(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<void> {
   const staged = sql`import_revisions s where s.wiki_id = ${wiki_id} and s.import_id = ${job_id}`;
   const present = sql`${staged} and s.links is not null`;
@@ -106,7 +106,7 @@ async function publishAttachments(query: Query, { wiki_id, job_id }: ClaimedJob)
     from import_attachments where wiki_id = ${wiki_id} and import_id = ${job_id}`);
 }
 
-/** Links to pages that were not there when they were written, by path or as [[Title]]. */
+/** Resolves links, by path or as [[Title]], to pages that did not exist when the link was written. */
 async function resolveLinks(query: Query, wiki_id: string): Promise<void> {
   await query(sql`
     update page_links l set to_page_id = m.page_id
@@ -118,7 +118,7 @@ async function resolveLinks(query: Query, wiki_id: string): Promise<void> {
     where l.wiki_id = ${wiki_id} and l.from_page_id = m.from_page_id and l.to_path = m.to_path and m.page_id is not null`);
 }
 
-/** What people did meanwhile is not mixed with what the archive of a wiki brings. */
+/** Refuses to publish if the wiki was edited during the import. */
 async function refuseUnlessAlone(query: Query, wiki_id: string, pages: number): Promise<void> {
   const [row] = await query<{ pages: number }>(sql`
     select count(*)::int as pages from pages where wiki_id = ${wiki_id} and ${raw('trashed_at is null')}`);

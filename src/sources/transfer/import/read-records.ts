@@ -5,7 +5,7 @@ import { decodeJson } from '../../../platform/http/body.ts';
 import { invalid } from './archive-error.ts';
 import type { Archive } from './open-archive.ts';
 
-/** The longest line: the text of a page, every character of which may be written as an escape, and what goes with it. */
+/** Maximum length of a line: the text of a page with every character escaped, plus its other fields. */
 const LINE_MAX = 10 * 2 ** 20;
 
 const LINE_BREAK = 10;
@@ -14,9 +14,9 @@ const ajv = new Ajv({ coerceTypes: false, strictTypes: false, validateSchema: fa
 
 type ReadRecord<T> = (bytes: Buffer, where: string) => T;
 
-/** Reads JSON of this shape; throws an ArchiveError that says where it is not. */
+/** Returns a function that parses JSON of this shape. It throws an ArchiveError with the location of the fault. */
 export function recordReader<S extends TSchema>(schema: S): ReadRecord<Static<S>> {
-  // Compiled with the first record: a service that imports nothing does not wait for it when it starts.
+  // Compiled on first use, so that it does not delay the start of the service.
   let compiled: ValidateFunction | undefined;
   return (bytes, where) => {
     const validate = (compiled ??= ajv.compile(schema));
@@ -32,7 +32,7 @@ export function recordReader<S extends TSchema>(schema: S): ReadRecord<Static<S>
   };
 }
 
-/** The records of a file of lines. Throws an ArchiveError for one that is not of its shape. */
+/** Yields the records of a file of JSON lines. Throws an ArchiveError for a record of another shape. */
 export async function* readRecords<T>(archive: Archive, name: string, read: ReadRecord<T>): AsyncGenerator<T> {
   let line = 0;
   let rest: Buffer[] = [];

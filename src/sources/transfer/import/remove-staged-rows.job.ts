@@ -2,7 +2,7 @@ import { sql } from '../../../platform/db/sql.ts';
 import { defineJob } from '../../../platform/jobs/define-job.ts';
 import { removeStagedRows } from './staged-rows.ts';
 
-/** Removes what imports that were cancelled, or ended while their process was killed, have left in the staging tables. */
+/** Removes the staged rows of imports that were cancelled, or whose process was killed when they ended. */
 export const removeStagedRowsOfEnded = defineJob({
   name: 'remove-staged-rows',
   for: 'wiki',

@@ -11,7 +11,7 @@ import { deleteUnreferencedBlobs } from '../../../platform/blobs/delete-unrefere
 import { sql } from '../../../platform/db/sql.ts';
 import { removeStagedRowsOfEnded } from './remove-staged-rows.job.ts';
 
-/** A file store that does not answer until a test lets it, when an import takes its attachments there. */
+/** Makes the file store block when an import stores its attachments, until the test opens it. */
 let gate: { reached: number; open: () => void; opened: Promise<void> } | undefined;
 function closeGate(t: { after(step: () => void): void }) {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -20,7 +20,7 @@ function closeGate(t: { after(step: () => void): void }) {
   return gate;
 }
 
-// As few connections as a service can have beside one that is held.
+// The fewest connections that a service can have while one is held.
 const world = await openWorld(
   { DATABASE_URL: await makeDatabase(), DATABASE_CONNECTIONS: '2' },
   {
@@ -34,7 +34,7 @@ const world = await openWorld(
 );
 const { query } = world.db;
 
-/** A folder of notes whose pages are staged when its attachment is sent to the store. */
+/** A folder of notes. Its pages are staged by the time its attachment is stored. */
 const notes = () =>
   zipped([
     ['one.md', '# One\n\n[two](two.md) ![plan](plan.bin)\n'],
@@ -56,7 +56,7 @@ async function started(owner: Owner, zip: Buffer): Promise<{ wiki_id: string; jo
   return { wiki_id, job_id: body.job_id };
 }
 
-/** The rows that are staged, by table. */
+/** Counts the staged rows by table. */
 async function stagedRows(): Promise<Record<string, number>> {
   const [row] = await query<Record<string, number>>(sql`
     select (select count(*)::int from staged_imports) as imports, (select count(*)::int from import_pages) as pages,
@@ -70,12 +70,12 @@ const pagesOf = (wiki_id: string) =>
   query<{ path: string }>(sql`select path from pages where wiki_id = ${wiki_id} order by path`);
 
 longTest(
-  'while imports wait for a silent store no transaction is open, nothing of them is visible, and others are served',
+  'an import that waits for the store holds no transaction, shows nothing, and blocks no other request',
   async (t) => {
     const [owner, other] = [await world.owner(), await world.owner()];
     const held = closeGate(t);
     const imports = [await started(owner, await notes()), await started(other, await notes())];
-    // One job of the two is running where the process has a slot for one.
+    // Only one job runs if the process has a single slot.
     await reached(held);
     const open = () =>
       query(sql`
@@ -103,7 +103,7 @@ longTest(
   },
 );
 
-test('an import that is cancelled leaves no staged rows, no pages, and no file that nothing refers to', async (t) => {
+test('a cancelled import leaves no staged rows, no pages and no unreferenced file', async (t) => {
   const owner = await world.owner();
   const held = closeGate(t);
   const { wiki_id, job_id } = await started(owner, await notes());
@@ -126,12 +126,12 @@ test('an import that is cancelled leaves no staged rows, no pages, and no file t
   assert.deepEqual(await unused(), []);
 });
 
-test('what an import has left that was cancelled while no process ran it is removed', async () => {
+test('staged rows of an import that was cancelled while no process ran it are removed', async () => {
   const owner = await world.owner();
   const { wiki_id, job_id } = await started(owner, await notes());
   await ended(owner, wiki_id, job_id);
   await until('nothing is staged', stagedRows, isNone);
-  // As a process leaves it that is killed.
+  // Simulate a process that was killed.
   await query(sql`insert into staged_imports (wiki_id, import_id) values (${wiki_id}, ${job_id})`);
   await query(sql`
     insert into import_attachments
@@ -142,7 +142,7 @@ test('what an import has left that was cancelled while no process ran it is remo
   assert.deepEqual(await stagedRows(), NONE);
 });
 
-test('an import whose staged rows a crash of the database has emptied starts over and makes everything once', async (t) => {
+test('an import whose staged rows are lost in a database crash starts over and creates everything once', async (t) => {
   const owner = await world.owner();
   const held = closeGate(t);
   const { wiki_id, job_id } = await started(owner, await notes());
@@ -156,7 +156,7 @@ test('an import whose staged rows a crash of the database has emptied starts ove
   assert.equal((await pagesOf(wiki_id)).length, 2);
 });
 
-test('a page that people make meanwhile keeps its path, and that of the import gets another one', async (t) => {
+test('a page that a user creates during an import keeps its path, and the imported page gets another one', async (t) => {
   const owner = await world.owner();
   const held = closeGate(t);
   const { wiki_id, job_id } = await started(owner, await notes());
@@ -173,7 +173,7 @@ test('a page that people make meanwhile keeps its path, and that of the import g
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/pages/path/one`)).body.markdown, 'mine');
 });
 
-test('a page that people make while the archive of a wiki is read ends its import, which leaves nothing', async (t) => {
+test('a page that a user creates during the import of a wiki archive fails the import, which leaves no rows', async (t) => {
   const owner = await world.owner();
   const from = await newWiki(owner);
   const { body: page } = await owner.post(`/v1/wikis/${from}/pages`, { title: 'Old', markdown: 'old' });

@@ -8,7 +8,7 @@ import { lockJob, showProgress } from '../../../platform/jobs/record-queue.ts';
 import { pendingTerms } from '../../../wiki/search/index/pending.ts';
 import type { ArchivedRevision } from '../export/archive-format.ts';
 
-/** A row of pages that an import makes. */
+/** A future row of pages. */
 export interface ImportedPage {
   page_id: string;
   path: string;
@@ -33,7 +33,9 @@ export interface ImportedPage {
   former_paths: readonly string[];
 }
 
-/** What an archive says of a revision, under the id of a person of imported_people, and who imported it. */
+/**
+ * The archive's statement about a revision: its author, as an id in imported_people, its time, and the importing user.
+ */
 type Claim = NonNullable<ArchivedRevision['claim']>;
 
 export interface ImportedRevision {
@@ -47,9 +49,9 @@ export interface ImportedRevision {
   folder: string;
   created_at: string;
   created_by: string;
-  /** What the archive says, where this service does not know it. */
+  /** The statement of the archive; null if the values are known to be true. */
   claim: Claim | null;
-  /** Of a present revision: its page, what searches look at, and where its links lead. */
+  /** For a current revision: its page, its search text and its links. */
   present:
     | {
         page: ImportedPage;
@@ -71,22 +73,22 @@ export interface ImportedAttachment {
   created_by: string;
 }
 
-/** Takes the rows that an import has prepared. Each call is one transaction, which also shows the progress (0 to 1). */
+/** Writes prepared rows to the staging tables. Each call is one transaction, which also shows the progress (0 to 1). */
 export interface Staging {
   revisions(rows: readonly ImportedRevision[], progress: number): Promise<void>;
   attachments(rows: readonly ImportedAttachment[], progress: number): Promise<void>;
 }
 
-/** Attachments that are staged at once. */
+/** Attachments per call. */
 export const ATTACHMENTS = 100;
 
-/** Rows that are deleted by one statement. */
+/** Rows that one statement deletes. */
 const BATCH = 1_000;
 const ROWS = ['import_revisions', 'import_pages', 'import_attachments'].map(raw);
 
 /**
- * Removes what an earlier attempt has left and starts over. Its errors, and those of its functions: LeaseLost, and the reason
- * of the signal where it is aborted.
+ * Removes the rows of an earlier attempt and starts over. Throws LeaseLost, and the reason of the signal if it is
+ * aborted; the returned functions throw the same.
  */
 export async function openStaging(db: Db, job: ClaimedJob, signal: AbortSignal): Promise<Staging> {
   const { wiki_id, job_id } = job;
@@ -101,7 +103,7 @@ export async function openStaging(db: Db, job: ClaimedJob, signal: AbortSignal):
     const remove = deletion(table, wiki_id, sql`import_id = ${job_id}`);
     const removeBatch = () =>
       db.transaction(async (query) => {
-        // From then on an attempt that was believed lost writes no more.
+        // From here on, an earlier attempt that was believed lost can no longer write.
         await lockJob(query, job);
         return (await query(remove)).length;
       });
@@ -123,7 +125,7 @@ export async function openStaging(db: Db, job: ClaimedJob, signal: AbortSignal):
   };
 }
 
-/** Deletes the rows of the imports of a wiki that have ended, published or not. */
+/** Deletes the staged rows of a wiki's imports that have ended, whether published or not. */
 export async function removeStagedRows(query: Query, wiki_id: string, signal?: AbortSignal): Promise<void> {
   const ended = sql`import_id in (
     select s.import_id from staged_imports s join jobs j on j.wiki_id = s.wiki_id and j.job_id = s.import_id
@@ -141,7 +143,7 @@ function deletion(table: Sql, wiki_id: string, condition: Sql): Sql {
       select ctid from ${table} where wiki_id = ${wiki_id} and ${condition} limit ${BATCH})) returning 1`;
 }
 
-/** The values of each field, for unnest: an array of values costs a fraction of what objects in JSON do. */
+/** Returns a column as an array for unnest, which costs a fraction of passing JSON objects. */
 function column<T, K extends keyof T>(rows: readonly T[], name: K): T[K][] {
   return rows.map((row) => row[name]);
 }

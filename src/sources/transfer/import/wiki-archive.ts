@@ -15,7 +15,7 @@ import { invalid } from './archive-error.ts';
 import { type Archive, shown } from './open-archive.ts';
 import { readRecords, recordReader } from './read-records.ts';
 
-/** What an archive says of its wiki, but for the texts. */
+/** The lists of a wiki archive, without texts. */
 export interface WikiArchive {
   manifest: Manifest;
   people: ArchivedPerson[];
@@ -30,7 +30,7 @@ const readPerson = recordReader(ArchivedPerson);
 const readPage = recordReader(ArchivedPage);
 const readAttachment = recordReader(ArchivedAttachment);
 
-/** Reads and checks it all before anything is written. Throws an ArchiveError that says what cannot be. */
+/** Reads and checks all lists before anything is written. Throws an ArchiveError with the first fault. */
 export async function readWikiArchive(archive: Archive): Promise<WikiArchive> {
   const manifest = readManifest(await archive.read(MANIFEST_FILE, MANIFEST_MAX), MANIFEST_FILE);
   if (manifest.version !== FORMAT_VERSION) {
@@ -57,7 +57,7 @@ export async function readWikiArchive(archive: Archive): Promise<WikiArchive> {
   return { manifest, people, pages, attachments };
 }
 
-/** At most as many as there may be, so that a list that goes on and on ends. */
+/** Collects records, and throws if there are more than `max`, so that an endless list ends. */
 async function all<T>(records: AsyncIterable<T>, max: number): Promise<T[]> {
   const list: T[] = [];
   for await (const record of records) {

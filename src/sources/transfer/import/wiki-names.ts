@@ -2,7 +2,7 @@ import type { PageLink } from '@ibid/markdown/page-links.ts';
 import { possibleWikiTargets } from '@ibid/markdown/wiki-link-syntax.ts';
 import { pathOfTarget } from '@ibid/markdown/wiki-links.ts';
 
-/** More targets than anybody writes; those beyond are shown as missing. */
+/** Far more targets than any real text has; the rest are shown as missing. */
 const TARGETS_MAX = 2_000;
 
 interface Named {
@@ -12,7 +12,7 @@ interface Named {
   former_paths: readonly string[];
 }
 
-/** What paths and wiki links mean in a wiki whose pages are all known beforehand; the rules are those of single writes. */
+/** Resolves paths and wiki links in a wiki whose pages are all known, by the same rules as for single pages. */
 export function namesOfWiki(pages: readonly Named[]) {
   const idAt = new Map<string, string>();
   const pathTitled = new Map<string, string>();
@@ -21,7 +21,7 @@ export function namesOfWiki(pages: readonly Named[]) {
     const known = pathTitled.get(title.toLowerCase());
     if (known === undefined || path.length < known.length) pathTitled.set(title.toLowerCase(), path);
   }
-  // A page that is at a path now comes before those that were.
+  // Current paths take precedence over former ones.
   for (const { page_id, former_paths } of pages) {
     for (const path of former_paths) if (!idAt.has(path)) idAt.set(path, page_id);
   }
@@ -31,7 +31,7 @@ export function namesOfWiki(pages: readonly Named[]) {
     return present.has(path) ? path : pathTitled.get(target.toLowerCase());
   };
   return {
-    /** The paths of the pages that a text may mean by its wiki links, by target. */
+    /** Returns the paths of pages that the wiki links of a text resolve to, by target. */
     targetsOf(markdown: string): Map<string, string> {
       const known = new Map<string, string>();
       for (const target of possibleWikiTargets(markdown).slice(0, TARGETS_MAX)) {
