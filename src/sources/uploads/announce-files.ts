@@ -11,7 +11,7 @@ import { fileTooLarge, tooManyFiles, uploadTooLarge } from '../../platform/http/
 import { fileRow, newUpload } from './new-upload.ts';
 import { Upload, UploadMode, uploadColumns } from './schema.ts';
 
-/** The files of an upload whose bytes will come by tus. */
+/** The files of an upload whose bytes will arrive by tus. */
 export const AnnouncedFiles = Type.Object(
   {
     files: Type.Array(
@@ -55,10 +55,10 @@ export type AnnouncedUpload = Static<typeof AnnouncedUpload>;
 
 export const exampleFiles: AnnouncedFiles = { files: [{ filename: 'guide/setup.md', byte_size: 1_234 }] };
 
-/** The hash of no bytes. */
+/** The SHA-256 of an empty file. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Makes an upload that waits for the bytes of these files. Errors: 413 past a limit. */
+/** Creates an upload that waits for the bytes of these files. Answers 413 if a limit is exceeded. */
 export async function announceFiles(
   wiki_id: string,
   { files, mode: announced }: AnnouncedFiles,
@@ -78,7 +78,7 @@ export async function announceFiles(
     return fileRow({ filename, content_type, byte_size, received: 0, sha256, expected_sha256 }, file_no);
   });
   if (rows.some(({ byte_size }) => byte_size === 0)) {
-    // An empty file has no bytes to send.
+    // The client sends no bytes for an empty file, so store it now.
     await maybeOne(sql`select 1`);
     await keepEmpty(services.blobs);
   }
@@ -101,7 +101,7 @@ function tooLarge(files: AnnouncedFiles['files'], limits: Limits): ApiError | un
   return all > limits.upload_bytes ? uploadTooLarge(limits) : undefined;
 }
 
-/** The bytes of an empty file are known without being sent. */
+/** Rejects an empty file whose announced hash is not the hash of no bytes. */
 function brokenPromise(files: AnnouncedFiles['files']): ApiError | undefined {
   const broken = files.find(({ byte_size, sha256 = EMPTY }) => byte_size === 0 && sha256 !== EMPTY);
   if (!broken) return undefined;

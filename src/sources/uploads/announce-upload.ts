@@ -4,7 +4,9 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';
 import { exampleUpload, MODE } from './schema.ts';
 
-/** What `POST …/uploads` does with JSON, at a path of its own, since an operation of openapi.json takes one media type. */
+/**
+ * The JSON form of `POST …/uploads`, at a separate path because an operation in openapi.json has a single media type.
+ */
 export const announceUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads/announce',

@@ -11,8 +11,9 @@ type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'ma
 type Received = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'expected_sha256'>;
 
 /**
- * Makes one blob of the parts of a file that has all its bytes, and checks it. Any number may do so at once, also after
- * one that was killed. Errors: 460 where the bytes are not what was announced, which fails the upload; 503 of the store.
+ * Joins the parts of a complete file into one blob and verifies its checksum. Safe to run concurrently, and again after
+ * a crash. Answers 460 and fails the upload if the bytes do not match the announced hash; answers 503 if the store is
+ * unavailable.
  */
 export async function assembleFile(context: Asked, file: Received): Promise<void> {
   const { params, services, maybeOne } = context;
@@ -23,7 +24,7 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
     maybeOne<{ names: string[] }>(sql`
       select coalesce(array_agg(name order by start_at), '{}') as names from upload_parts where ${ofFile}`);
   const { names = [] } = (await parts()) ?? {};
-  // It came as one part, or another request assembled it.
+  // The file arrived as one part, or another request assembled it.
   if (names.length === 0) return;
   try {
     const blob = await blobs.receive(Readable.from(joined(blobs, names), { objectMode: false }));
@@ -44,7 +45,7 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
       result: raw('select file_no from file'),
     });
   } catch (error) {
-    // The parts are removed when another request has assembled the file.
+    // A concurrent request that assembled the file has removed its parts.
     const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
     if (isGone && (await parts())?.names.length === 0) return;
     throw toStorageError(error);
@@ -53,8 +54,8 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
 }
 
 /**
- * Where a client said what the bytes would be and they are not, the upload has failed; but not where the file has more than
- * `received` bytes by now, or is settled: then they are those of another request.
+ * Answers 460 if the bytes do not match the announced hash, and fails the upload. The upload stays open if the file has
+ * more than `received` bytes by now or is settled, because a concurrent request sent those bytes.
  */
 export async function verifyChecksum(
   { params, many }: Asked,
@@ -87,12 +88,12 @@ export async function verifyChecksum(
   throw new ApiError('checksum_mismatch', `T${text.slice(1)}: the upload has failed. Make a new one.`);
 }
 
-/** One after the other, so that a file of many parts is never in memory. */
+/** Streams one part after another, so that a large file is never in memory. */
 async function* joined(blobs: Blobs, names: readonly string[]): AsyncGenerator<Buffer> {
   for (const name of names) yield* await blobs.parts.stream(name);
 }
 
-/** Removes what no row names any more; what a failure leaves is removed by the job `remove-orphaned-parts`. */
+/** Removes parts that no row refers to. The job `remove-orphaned-parts` removes parts that are left after a failure. */
 async function removeParts(blobs: Blobs, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.parts.remove(name)));
 }

@@ -1,16 +1,18 @@
 import type { Readable } from 'node:stream';
 
-/** A body that is read piece by piece. */
+/** A request body that is read in pieces. */
 export interface BodyParts {
-  /** Whether bytes are left; waits for the next ones. False too where the connection broke: see `failure`. */
+  /**
+   * Waits for the next bytes; returns whether there are any. Also returns false if the connection broke: see `failure`.
+   */
   hasMore(): Promise<boolean>;
-  /** The next bytes, `most` at most; fewer where the body ends, in whatever way. */
+  /** Yields up to `most` bytes; fewer if the body ends or the connection breaks. */
   next(most: number): AsyncGenerator<Buffer>;
-  /** Why the body ended before its time; undefined where it did not. */
+  /** Returns the error that ended the body early, or undefined. */
   failure(): unknown;
 }
 
-/** What arrived before a connection broke is kept, so a broken connection ends the parts and does not fail their reader. */
+/** Bytes that arrived before a connection broke are kept, so a broken connection ends the body instead of throwing. */
 export function bodyParts(body: Readable): BodyParts {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   let held: Buffer | undefined;

@@ -7,10 +7,10 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { cancelJobs, failFiles, failUpload } from '../../platform/jobs/cancel-ctes.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
-/** How often it looks again because the upload got bytes, or was completed, while it was being cancelled. */
+/** Attempts to cancel an upload that receives bytes or is completed concurrently. */
 const ATTEMPTS = 20;
 
-/** What was made of the files until then stays; a worker that is at it finds its job taken away. */
+/** Pages that the upload has already made stay. A worker that runs its job loses the job at its next write. */
 export const cancelUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/cancel',
@@ -34,7 +34,8 @@ export const cancelUpload = endpoint({
           select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at
           from uploads u join access on access.wiki_id = u.wiki_id where ${ofUpload} and u.finished_at is null`,
         stopped: cancelJobs(sql`before`, sql`j.upload_id = before.upload_id and j.wiki_id = ${wiki_id}`),
-        // One that was completed or got bytes meanwhile has a job or parts that this statement cannot see.
+        // If a concurrent request completed the upload or added bytes, its job or parts are invisible to this
+        // statement: retry.
         upload: failUpload(
           wiki_id,
           sql`before`,

@@ -12,7 +12,10 @@ import { isOpen, isSettled, isUnsettled, takesNoBytes, type UploadFile } from '.
 
 type UnsettledFile = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'received' | 'expected_sha256'>;
 
-/** Says that all bytes were sent. Files that the process which took their last bytes could not settle are settled here. */
+/**
+ * Completes an upload after all bytes were sent. Assembles files that the process which received their last bytes could
+ * not assemble.
+ */
 export const completeUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/complete',
@@ -52,7 +55,7 @@ export const completeUpload = endpoint({
       where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`);
     if (!upload) throw notFound();
     if (!upload.is_open) throw takesNoBytes(upload);
-    // Not `many`, which in a writing endpoint would leave a record.
+    // `many` would write an audit record here, because this endpoint writes.
     const files = await maybeOne<{ files: UnsettledFile[] }>(sql`
       select coalesce(jsonb_agg(to_jsonb(g) order by g.file_no), '[]') as files from (
         select f.file_no, f.filename, f.byte_size, f.received, f.promised_sha256 as expected_sha256 from upload_files f

@@ -10,7 +10,7 @@ import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './
 import { fileRow, newUpload } from './new-upload.ts';
 import { exampleUpload, MODE, Upload, uploadColumns } from './schema.ts';
 
-/** A caller who may not upload is refused before a byte is read; the bytes are durable before the answer. */
+/** Checks the permission before it reads any byte, and answers when the bytes are durable. */
 export const createUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads',
@@ -93,7 +93,7 @@ function isEncoding(label: string): boolean {
   }
 }
 
-/** A type that names no charset itself with that of the upload. */
+/** Adds the charset of the upload to a content type without one. */
 function withEncoding(type: string, encoding: string): string {
   return encoding === '' || /charset\s*=/i.test(type) ? type : `${type.slice(0, 200)}; charset=${encoding}`;
 }

@@ -5,10 +5,13 @@ import { defineJob } from '../../platform/jobs/define-job.ts';
 import type { Blobs } from '../../platform/providers/storage/blobs.ts';
 import { EXPIRED, givenUp, hasFailedBytes, WAITS } from './upload-file.ts';
 
-/** How long the bytes of a failed upload are kept, so that it can be retried. */
+/** How long the bytes of a failed upload are kept for a retry. */
 const RETRY_DAYS = raw(`interval '7 days'`);
 
-/** Ends the uploads of a wiki that received no bytes for so long, and gives up the bytes of those that failed long ago. */
+/**
+ * Fails the uploads of a wiki that have received no bytes for too long, and gives up the bytes of uploads that failed
+ * long ago.
+ */
 export const expireUploads = defineJob({
   name: 'expire-uploads',
   for: 'wiki',
@@ -43,7 +46,7 @@ export const expireUploads = defineJob({
         from ended e join wikis w on w.wiki_id = e.wiki_id`);
     }
     await db.transaction(async (query) => {
-      // As one that is tried again does, so that its bytes are there.
+      // The lock that a retry takes too, so that a retry never loses its bytes.
       await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
       await query(sql`
         update upload_files f set ${givenUp} from uploads u
@@ -53,11 +56,11 @@ export const expireUploads = defineJob({
   },
 });
 
-/** A part is named by a row within seconds of its writing. */
+/** A row refers to a new part within seconds; older parts without a row are orphaned. */
 const ORPHANED_MS = 3_600_000;
 const BATCH = 500;
 
-/** Removes stored parts of files that no upload refers to. */
+/** Removes stored parts that no upload refers to. */
 export const removeOrphanedParts = defineJob({
   name: 'remove-orphaned-parts',
   for: 'service',

@@ -6,7 +6,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
 import { FileParams, fileOf, takesNoBytes, type UploadFile } from './upload-file.ts';
 
-/** HEAD of it is how tus asks where to go on. */
+/** By HEAD on this address, tus clients learn the offset at which to resume. */
 export const getFile = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id',

@@ -7,7 +7,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { isVisible } from '../../wiki/pages/schema.ts';
 import { FileOfUpload } from './schema.ts';
 
-/** What an upload still waits for, and what became of each file. An archive is followed by the files that it held. */
+/** Lists the received bytes and the result of each file. Files of an archive follow the archive. */
 export const listFiles = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/files',

@@ -3,20 +3,20 @@ import { newId } from '../../platform/core/ids.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import type { UploadMode } from './schema.ts';
 
-/** A file as the client named it, whose bytes are there already or were announced. */
+/** A file as the client named it, received or announced. */
 interface NewFile {
   filename: string;
   content_type: string;
   byte_size: number;
-  /** How many of its bytes are there. */
+  /** Number of bytes received. */
   received: number;
-  /** '' until all bytes are there. */
+  /** '' until all bytes have arrived. */
   sha256: string;
-  /** What the client said that the hash will be; '' where it said nothing. */
+  /** The hash that the client announced; '' if it announced none. */
   expected_sha256: string;
 }
 
-/** The row of a new upload's file, under the name that is kept. */
+/** Builds the row of a file of a new upload, with a cleaned filename. */
 export function fileRow(file: NewFile, file_no: number) {
   return {
     ...file,
@@ -27,7 +27,7 @@ export function fileRow(file: NewFile, file_no: number) {
   };
 }
 
-/** The steps `upload` and `files`, which write an upload and its files. */
+/** Builds the CTEs `upload` and `files`, which insert an upload and its files. */
 export function newUpload(
   upload_id: string,
   status: 'queued' | 'uploading',
@@ -39,7 +39,8 @@ export function newUpload(
       insert into uploads (wiki_id, upload_id, status, created_by, is_sync)
       select access.wiki_id, ${upload_id}, ${status}, access.user_id, ${mode === 'sync'} from access
       returning *`,
-    // The column promised_sha256 keeps its name: processes of the previous release write it while this one migrates.
+    // The column promised_sha256 keeps its old name, because processes of the previous release still write it during a
+    // migration.
     files: sql`
       insert into upload_files (wiki_id, upload_id, file_no, file_id, filename, content_type, byte_size, received, sha256, promised_sha256)
       select u.wiki_id, u.upload_id, f.file_no, f.file_id, f.filename, f.content_type, f.byte_size, f.received, f.sha256, f.expected_sha256

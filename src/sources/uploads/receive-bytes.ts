@@ -13,15 +13,15 @@ import { type BodyParts, bodyParts } from './body-parts.ts';
 import { type Checksum, readChecksum, readOffset, requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
 import { expiryFromNow, FileParams, fileOf, isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
 
-/** Bytes of a part: each part is made durable, so a killed process loses no more than one. */
+/** Bytes per part. Each part is durable, so a killed process loses at most one. */
 const PART_BYTES = 8 * 2 ** 20;
 
 type Params = { wiki_id: string; upload_id: string; file_id: string };
 type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'maybeOne' | 'many'>;
 
 /**
- * Bytes become parts in the file store, each durable and under a name of its own before a statement says that it is the
- * next of the file; that statement checks the access rule again. Of several at once one continues, and none harms another.
+ * Stores the body as parts, each durable under a unique name before a statement appends it to the file. That statement
+ * checks the access rule again. Of concurrent requests one continues, and the others cannot damage the file.
  */
 export const receiveBytes = endpoint({
   method: 'PATCH',
@@ -63,7 +63,7 @@ export const receiveBytes = endpoint({
     const offset = readOffset(header);
     const checksum = readChecksum(header);
     if (!file.is_open) throw takesNoBytes(file);
-    // What was announced counts already, but the limit may have become lower.
+    // The announced bytes are already counted, but the limit may have been lowered since.
     refuseStorage(file, 0);
     if (offset !== file.received) throw isElsewhere(file);
     if (Number(header('Content-Length') ?? 0) > file.byte_size - offset) throw tooLong(file);
@@ -88,7 +88,7 @@ async function receiveInParts(context: Asked, file: UploadFile, body: BodyParts)
   return at;
 }
 
-/** Of bytes with a checksum none counts before all were checked. */
+/** With a checksum, no byte counts until all are verified. */
 async function receiveAtOnce(context: Asked, file: UploadFile, body: BodyParts, checksum: Checksum): Promise<number> {
   const hash = createHash(checksum.algorithm);
   const hashed = async function* () {
@@ -113,7 +113,7 @@ function receive({ services }: Asked, bytes: AsyncIterable<Buffer>): Promise<Rec
   });
 }
 
-/** Makes bytes durable and then counts them as the file's next ones. Answers how many it has now. */
+/** Makes the bytes durable, then appends them to the file. Returns the file's new size. */
 async function keep(context: Asked, file: UploadFile, at: number, blob: ReceivedBlob, body: BodyParts) {
   const { services, params, maybeOne } = context;
   const received = at + blob.byte_size;

@@ -23,7 +23,7 @@ const MIB = 2 ** 20;
 
 const markdown = (words: number) => Buffer.from(`# A page\n\n${'Words, and more of them. '.repeat(words / 5)}\n`);
 
-/** Of an upload the hashes of its sources by file name, when it has ended well. */
+/** Waits until an upload has completed; returns the hashes of the wiki's sources by filename. */
 async function sourcesOf(client: Client, wiki_id: string, { upload_id }: Announced): Promise<Record<string, string>> {
   const { body: ended } = await waitForUpload(client, wiki_id, upload_id);
   assert.equal(ended.status, 'completed', JSON.stringify(ended));
@@ -39,7 +39,7 @@ async function oneFile(content: Buffer) {
   return { owner, upload, file, path: file.path };
 }
 
-test('files that were announced come by tus in any number of requests, and become sources and pages', async () => {
+test('announced files arrive by tus in any number of requests, and become sources and pages', async () => {
   const owner = await world.owner();
   const { wiki_id } = owner;
   const contents = { 'guide/large.md': markdown(2_000), 'small.md': markdown(10), 'empty.txt': Buffer.alloc(0) };
@@ -62,7 +62,7 @@ test('files that were announced come by tus in any number of requests, and becom
   assert.deepEqual(await db.query(sql`select name from upload_parts where upload_id = ${upload.upload_id}`), []);
 });
 
-test('bytes that are sent in pieces of any length, at right and wrong offsets, are in the end those that were announced', async () => {
+test('bytes sent in pieces of any length, at correct and wrong offsets, add up to the announced file', async () => {
   const owner = await world.owner();
   const content = randomBytes(200);
   await fc.assert(
@@ -100,14 +100,14 @@ test('bytes that are sent in pieces of any length, at right and wrong offsets, a
   );
 });
 
-test('of several at once who send the same bytes one goes on, and none harms the file', async () => {
+test('of concurrent requests at the same offset one continues, and the file stays intact', async () => {
   const content = randomBytes(3 * MIB);
   const { owner, upload, path } = await oneFile(content);
   let at = 0;
   while (at < content.length) {
     const length = 1 * MIB;
     const other = randomBytes(length);
-    // Others send something else at the same place: one of them is first, and its part is whole.
+    // Others send different bytes at the same offset: the first request wins, and its part stays whole.
     const answers = await Promise.all([
       patch(owner, path, at, content.subarray(at, at + length)),
       patch(owner, path, at, content.subarray(at, at + length)),
@@ -128,7 +128,7 @@ test('of several at once who send the same bytes one goes on, and none harms the
   assert.equal(kept?.sha256, sha256Of(content));
 });
 
-/** Begins a PATCH by hand and closes the connection after this many bytes. */
+/** Starts a raw PATCH request and closes the connection after `bytes`. */
 async function breakOff(client: Client, path: string, offset: number, bytes: Buffer, announced: number): Promise<void> {
   const { hostname, port } = new URL(world.address);
   const socket = connect(Number(port), hostname);
@@ -147,7 +147,7 @@ async function breakOff(client: Client, path: string, offset: number, bytes: Buf
   socket.destroy();
 }
 
-test('what came before a connection broke counts, and a client goes on behind it', async () => {
+test('bytes received before a connection broke count, and a client resumes after them', async () => {
   const content = randomBytes(10 * MIB);
   const { owner, upload, file, path } = await oneFile(content);
   await breakOff(owner, path, 0, content.subarray(0, 9 * MIB), content.length);
@@ -166,7 +166,7 @@ test('what came before a connection broke counts, and a client goes on behind it
   assert.equal(kept?.sha256, sha256Of(content));
 });
 
-test('a key that is revoked in the middle of a request sends no more bytes', async () => {
+test('a key revoked during a request sends no more bytes', async () => {
   const content = randomBytes(20 * MIB);
   const { owner, path } = await oneFile(content);
   const { hostname, port } = new URL(world.address);
@@ -195,7 +195,7 @@ test('a key that is revoked in the middle of a request sends no more bytes', asy
   assert.equal(row?.received, 8 * MIB, 'no byte counts that came after the revocation');
 });
 
-test('each request of tus is refused as the protocol says, and nothing of it counts', async () => {
+test('an invalid tus request is refused as the protocol says, and none of its bytes count', async () => {
   const content = randomBytes(100);
   const { owner, path } = await oneFile(content);
   const all = content;
@@ -263,7 +263,7 @@ test('each request of tus is refused as the protocol says, and nothing of it cou
     assert.equal(answer.headers.get('tus-resumable'), '1.0.0', what);
     if (status === 412) assert.equal(answer.headers.get('tus-version'), '1.0.0');
   }
-  // Without Content-Length it shows only when it comes.
+  // Without Content-Length, the excess shows only when it arrives.
   const endless = new ReadableStream({
     pull(controller) {
       controller.enqueue(new Uint8Array(80));
@@ -290,7 +290,7 @@ test('each request of tus is refused as the protocol says, and nothing of it cou
   assert.equal(headers.get('tus-max-size'), String(100 * MIB));
 });
 
-test('who may not upload sends no byte, and a file of another upload, wiki or workspace is never reached', async () => {
+test('a caller without permission sends no byte, and reaches no file of another upload, wiki or workspace', async () => {
   const { owner, upload, path } = await oneFile(Buffer.from('# Hi'));
   const other = await oneFile(Buffer.from('# Other'));
   const viewer = await world.member(owner.workspace_id, 'viewer');
@@ -322,7 +322,7 @@ test('who may not upload sends no byte, and a file of another upload, wiki or wo
   assert.equal((await patch(member, path, 0, bytes)).status, 204, 'a member who may upload may continue an upload');
 });
 
-test('what is announced is within the limits, and what is not is refused with a reason', async () => {
+test('an announcement beyond the limits is refused with a reason', async () => {
   const owner = await world.owner();
   const path = `/v1/wikis/${owner.wiki_id}/uploads`;
   const file = { filename: 'a.md', byte_size: 1 };
@@ -349,7 +349,7 @@ test('what is announced is within the limits, and what is not is refused with a 
   assert.deepEqual(Object.keys(made.body.files[0]), ['file_id', 'filename', 'upload_url']);
 });
 
-test('bytes that are not those that were announced fail the upload, in one piece or in several', async () => {
+test('bytes that do not match the announced hash fail the upload, whether sent at once or in parts', async () => {
   for (const pieces of [1, 3]) {
     const { owner, upload, path } = await oneFile(Buffer.alloc(30, 'a'));
     for (let i = 0; i < pieces; i += 1) {
@@ -376,7 +376,7 @@ test('bytes that are not those that were announced fail the upload, in one piece
 });
 
 longTest(
-  'an upload that waits for bytes is cancelled with all that it has, and one that has them can be tried again',
+  'cancelling an open upload discards its bytes, and a cancelled upload with all bytes can be retried',
   async () => {
     const { owner, upload, path } = await oneFile(Buffer.alloc(30, 'a'));
     await patch(owner, path, 0, Buffer.alloc(10, 'a'));
@@ -401,7 +401,7 @@ longTest(
   },
 );
 
-test('an upload of which no bytes came for 24 hours has expired, and its parts are removed', async () => {
+test('an upload without new bytes for 24 hours expires, and its parts are removed', async () => {
   const { owner, upload, path } = await oneFile(Buffer.alloc(30, 'a'));
   const sent = await patch(owner, path, 0, Buffer.alloc(10, 'a'));
   const expires = Date.parse(String(sent.headers.get('upload-expires')));
@@ -420,7 +420,7 @@ test('an upload of which no bytes came for 24 hours has expired, and its parts a
   assert.deepEqual(await db.query(sql`select 1 from upload_parts where upload_id = ${upload.upload_id}`), []);
 });
 
-test('parts of a folder that no upload names are removed when they are old, and those of an upload stay', async () => {
+test('old orphaned parts in a folder store are removed, and parts of an upload stay', async () => {
   const { owner, upload, path } = await oneFile(Buffer.alloc(30, 'a'));
   await patch(owner, path, 0, Buffer.alloc(10, 'a'));
   const parts = join(DATA_DIR, 'blobs/parts');
@@ -436,7 +436,7 @@ test('parts of a folder that no upload names are removed when they are old, and 
   assert.equal((await owner.post(`${upload.path}/complete`)).status, 200);
 });
 
-test('the files of an upload say how much of each is there, and then what became of it', async () => {
+test('an upload lists the received bytes of each file, and later its result', async () => {
   const { owner, upload, file, path } = await oneFile(markdown(100));
   const list = (query = '') => owner.get(`${upload.path}/files${query}`);
   await patch(owner, path, 0, file.content.subarray(0, 7));
@@ -468,7 +468,7 @@ test('the files of an upload say how much of each is there, and then what became
   assert.equal((await stranger.get(elsewhere)).status, 404);
 });
 
-test('what an archive held is listed behind it, each file with what became of it', async () => {
+test('the files of an archive are listed after it, each with its result', async () => {
   const owner = await world.owner();
   const made = await world.upload(owner, owner.wiki_id, {
     'all.zip': zipOf([

@@ -10,8 +10,8 @@ import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 import { isSettled } from './upload-file.ts';
 
 /**
- * Files that became something stay; all others are planned and worked on again, by a new job. Where another upload came in
- * between, all of them are: it may have written the same pages.
+ * Enqueues a new job for the files that are not done. If another upload ran in the meantime, all files are processed
+ * again, because it may have written the same pages.
  */
 export const retryUpload = endpoint({
   method: 'POST',
@@ -28,7 +28,8 @@ export const retryUpload = endpoint({
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', summary: '' },
   },
   run: ({ params, transaction, later }) =>
-    // Under the lock of the wiki, as the bytes of failed uploads are given up: they are there until the commit.
+    // Hold the wiki lock, as the job does that gives up the bytes of failed uploads, so that the bytes exist until the
+    // commit.
     transaction(async ({ many, maybeOne }) => {
       const { wiki_id, upload_id } = params;
       const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
@@ -41,7 +42,7 @@ export const retryUpload = endpoint({
           update uploads u set status = 'queued', summary = '', error = '', updated_at = now(), finished_at = null
           from before where ${ofUpload} and u.upload_id = before.upload_id and u.status = 'failed'
           returning u.*`,
-        // Folders, and sections of files, that are planned again.
+        // Folders and sections of failed files; they are planned again.
         outdated: sql`
           select f.file_no from upload u join upload_files f on f.wiki_id = u.wiki_id and f.upload_id = u.upload_id
           where f.status <> 'done' and (f.kind = 'folder' or exists (
@@ -62,7 +63,7 @@ export const retryUpload = endpoint({
           delete from upload_files f using upload u, outdated d
           where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.file_no = d.file_no`,
         job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
-        // It has no end again.
+        // The retried upload has no end time.
         after: raw(`select upload_id, status, summary, error, updated_at, '""'::jsonb as finished_at from upload`),
         result: sql`select ${uploadColumns} from upload u`,
       });

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** add: files beside those that the wiki has. sync: all files of a folder, so that its others are gone. */
+/** add: new files in addition to existing ones. sync: all files of a folder, so that missing files count as gone. */
 export const UploadMode = Type.Enum(['add', 'sync']);
 export const MODE =
   'sync: the upload has all files of its folder. Files that have another name now keep their pages, which move with them; pages of files that are gone become stale and are named in the summary. Uploads of a wiki are worked on one after the other: the latest sync is what the wiki has, also where another one was announced later.';
@@ -27,7 +27,7 @@ export const Upload = Record(
 );
 export type Upload = Static<typeof Upload>;
 
-/** A file of an upload, and what it became. */
+/** A file of an upload, with its result. */
 export const FileOfUpload = Record(
   {
     file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),
@@ -51,7 +51,10 @@ export const FileOfUpload = Record(
 );
 export type FileOfUpload = Static<typeof FileOfUpload>;
 
-/** The columns of Upload from an upload `u`. With `offset 0` its job is looked up, and not made a hash of with all others. */
+/**
+ * Selects the columns of Upload from an upload `u`. `offset 0` makes PostgreSQL look up its job instead of hashing all
+ * jobs.
+ */
 export const uploadColumns: Sql = sql`
   u.upload_id, u.wiki_id, u.created_at, u.updated_at, u.finished_at, u.source_count, u.status, u.summary, u.error,
   case u.status when 'completed' then 'ready' when 'failed' then 'failed'

@@ -1,6 +1,6 @@
 import { ApiError } from '../../platform/core/errors.ts';
 
-/** What of the protocol is spoken here: https://tus.io/protocols/resumable-upload, version 1.0.0. */
+/** The supported subset of https://tus.io/protocols/resumable-upload, version 1.0.0. */
 export const TUS = { 'tus-resumable': '1.0.0', 'tus-version': '1.0.0' };
 export const TUS_EXTENSIONS = 'expiration,checksum';
 const ALGORITHMS = ['sha256', 'sha1', 'md5'];
@@ -10,14 +10,14 @@ export const TUS_RESUMABLE = 'The version of the protocol: 1.0.0.';
 
 type ReadHeader = (name: string) => string | undefined;
 
-/** 412 for another version, or for none where one is needed. */
+/** Answers 412 for an unsupported version, or for a missing one if it is required. */
 export function requireTus(header: ReadHeader, isNeeded = true): void {
   const version = header('Tus-Resumable');
   if (version === '1.0.0' || (version === undefined && !isNeeded)) return;
   throw new ApiError('precondition_failed', 'Send Tus-Resumable: 1.0.0.');
 }
 
-/** 400 for what is no number of bytes. */
+/** Parses Upload-Offset. Answers 400 if it is not a number of bytes. */
 export function readOffset(header: ReadHeader): number {
   const text = header('Upload-Offset') ?? '';
   if (!/^\d{1,15}$/.test(text)) {
@@ -31,7 +31,7 @@ export interface Checksum {
   digest: Buffer;
 }
 
-/** `sha256 <base64>`; 400 for what is none. undefined where the client sent none. */
+/** Parses `sha256 <base64>`. Returns undefined if the client sent no checksum; answers 400 if it is invalid. */
 export function readChecksum(header: ReadHeader): Checksum | undefined {
   const text = header('Upload-Checksum');
   if (text === undefined) return undefined;

@@ -10,35 +10,35 @@ export const FileParams = Type.Object({ wiki_id: Id, upload_id: Id, file_id: Id 
 const WAITS_HOURS = 24;
 export const WAITS = raw(`interval '${WAITS_HOURS} hours'`);
 
-/** The error of an upload that waited for longer. */
+/** The error of an upload that waited too long. */
 export const EXPIRED = `expired: no bytes came for ${WAITS_HOURS} hours`;
 
-/** A file of an upload `u` that still takes bytes. */
+/** Whether an upload `u` still accepts bytes. */
 export const isOpen = sql`(u.status = 'uploading' and u.updated_at > now() - ${WAITS})`;
 
-/** A file `f` that was not yet settled. What an archive held came settled, and folders have no bytes. */
+/** Whether a file `f` is not settled yet. Files of archives are inserted as settled, and folders have no bytes. */
 export const isUnsettled = raw("f.kind = 'file' and f.sha256 = ''");
 
-/** An upload `u` of which all files are settled. */
+/** Whether all files of an upload `u` are settled. */
 export const isSettled = sql`not exists (
   select from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and ${isUnsettled})`;
 
-/** A file `f` that failed, and whose bytes are kept for another attempt. */
+/** Whether a file `f` failed and its bytes are kept for a retry. */
 export const hasFailedBytes = raw("f.kind = 'file' and f.status = 'failed' and f.sha256 <> ''");
 
-/** Gives up the bytes of a file: they do not count any more, and the upload cannot be retried. */
+/** Gives up the bytes of a file: they no longer count, and the upload cannot be retried. */
 export const givenUp = raw("sha256 = '', received = 0");
 
-/** A file of an upload, and how far it is. */
+/** A file of an upload and its progress. */
 export interface UploadFile {
   file_no: number;
   file_id: string;
   filename: string;
   byte_size: number;
   received: number;
-  /** '' until all bytes are there and were checked. */
+  /** '' until all bytes have arrived and been verified. */
   sha256: string;
-  /** As the client announced it; '' where it did not. */
+  /** The hash that the client announced; '' if it announced none. */
   expected_sha256: string;
   is_open: boolean;
   upload_error: string;
@@ -53,12 +53,12 @@ export function fileOf({ wiki_id, upload_id, file_id }: { wiki_id: string; uploa
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_id = ${file_id}`;
 }
 
-/** When a file that took bytes just now is given up, as HTTP writes times. */
+/** Returns the time, in HTTP format, at which an upload that received bytes now would expire. */
 export function expiryFromNow(): string {
   return new Date(databaseTime() + WAITS_HOURS * 3_600_000).toUTCString();
 }
 
-/** The upload takes no bytes: it failed, or has all that it announced. */
+/** Returns the error for an upload that accepts no bytes, because it failed or is complete. */
 export function takesNoBytes({ upload_error }: Pick<UploadFile, 'upload_error'>): ApiError {
   const why = upload_error.replace(/^\w+: /, '');
   return new ApiError(

@@ -7,7 +7,7 @@ import { sql } from '../../platform/db/sql.ts';
 
 const world = await sharedWorld();
 
-test('a folder of Markdown becomes pages whose paths are the folders and whose links lead to each other', async () => {
+test('a folder of Markdown becomes pages whose paths mirror the folders and whose links connect them', async () => {
   const owner = await world.owner();
   const upload = await world.upload(owner, owner.wiki_id, {
     'guide/README.md': '# The guide\n\nStart with [setup](setup.md#first) or [the top](../welcome.md).\n',
@@ -39,9 +39,9 @@ test('a folder of Markdown becomes pages whose paths are the folders and whose l
   assert.ok(!text.body.html.includes('<script'), 'a script of a text file must be shown, never run');
 });
 
-longTest('files of any content come as they were sent, however many of them one chunk of the body holds', async () => {
+longTest('files of any content arrive unchanged, however many of them one chunk of the body contains', async () => {
   const owner = await world.owner();
-  // What stands between the files of a form stands in them, too.
+  // The files contain the delimiter of multipart bodies.
   const texts = Array.from({ length: 120 }, (_, i) => `# Page ${i}\n\n${'a\r\n--b\r\n\r\n--'.repeat(i % 50)}${i}`);
   const upload = await world.upload(
     owner,
