@@ -64,7 +64,7 @@ test('long filenames and filenames with invisible characters are accepted', asyn
   });
 });
 
-longTest('an archive that another system packed again has the same pages', async () => {
+longTest('an archive packed again by another system has the same pages', async () => {
   const wiki = await newFolderWiki(owner);
   const pack = (folder: string, name: string, text: string) => ({
     'all.zip': zipOf([

@@ -111,7 +111,7 @@ test('entries that overlap and archives that unpack to more than the limit are r
   assert.deepEqual(sources, []);
 });
 
-longTest('an archive of many small files becomes as many pages', async (t) => {
+longTest('an archive of many small files becomes the same number of pages', async (t) => {
   const owner = await world.owner();
   const count = 1_000;
   const files = Array.from({ length: count }, (_, i) => [`n${i % 20}/page-${i}.md`, `# Page ${i}\n\nText.\n`] as const);

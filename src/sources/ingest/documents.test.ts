@@ -64,7 +64,7 @@ longTest('every document becomes a page, or fails alone with a reason that says 
   );
 });
 
-longTest('pictures of a document become attachments of its page, and stay the same when it comes again', async () => {
+longTest('pictures of a document become attachments of its page, and keep their ids on the next upload', async () => {
   const owner = await world.owner();
   const pixel = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -175,7 +175,7 @@ test('a text is decoded by its declared encoding, also within a ZIP, and the enc
   assert.equal((await send('', 'a.txt', text, 'klingon')).status, 400);
 });
 
-longTest('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {
+longTest('a CSV file becomes a table, a large one its first rows, and all of its text can be found', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 3_000 }, (_, i) => `${i},"name, ${i}",zebra${i}\n`).join('');
   const huge = `id,value\n${'1,"a value"\n'.repeat(1_500_000)}`;

@@ -100,7 +100,7 @@ test('a hostile text is rendered within its limit or shown as plain text, and la
   assert.ok(plain.length > extent(5, 0), 'some of these must be beyond their bounds, or nothing was tried');
 });
 
-longTest('a text has more time the longer it is, and other work on the machine does not count', async () => {
+longTest('the time limit grows with the length of a text, and other load on the machine does not count', async () => {
   const markdown = repeated(`A *word*, ${'words '.repeat(20)}.\n\n`, 400_000);
   /** Why the text is shown as plain text in a sandbox with this limit, and how long that took. */
   const within = async (renderMs: number) => {
@@ -176,7 +176,7 @@ test('generated texts become pages or plain text, with a bounded number of proce
 });
 
 longTest(
-  'a text that takes more memory than the process that renders it ends that process and is shown as it is',
+  'a text that exhausts the memory of its rendering process ends the process and is shown as plain text',
   async () => {
     const usual = openSandbox();
     try {

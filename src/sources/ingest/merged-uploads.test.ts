@@ -73,31 +73,24 @@ test('a changed file is merged with edits of its page, and citations cover exact
   );
 });
 
-longTest(
-  'what people wrote is kept through any number of uploads, each merged with what the one before it said',
-  async () => {
-    const wiki = await newWiki();
-    await wiki.upload({ 'guide.md': GUIDE });
-    await wiki.edit('guide', { markdown: `${GUIDE}\nBy hand.\n` });
-    for (const word of ['Second', 'Third', 'Fourth']) {
-      assert.match(await wiki.upload({ 'guide.md': GUIDE.replace('First', word) }), /1 page merged/);
-      assert.equal((await wiki.page('guide')).markdown, `${GUIDE.replace('First', word)}\nBy hand.\n`);
-    }
-    const before = await wiki.page('guide');
-    assert.doesNotMatch(await wiki.upload({ 'guide.md': GUIDE.replace('First', 'Fourth') }), /merged|updated|left/);
-    assert.deepEqual(await wiki.page('guide'), before, 'the same bytes again change nothing');
-    assert.match(await wiki.upload({ 'guide.md': GUIDE }), /1 page merged/, 'and back');
-    assert.equal((await wiki.page('guide')).markdown, `${GUIDE}\nBy hand.\n`);
-    assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy hand.\n` }), /1 file: 1 new source, 0 new pages\.$/);
-    assert.equal((await wiki.page('guide')).revision, 6, 'a file that says what the page says is no revision');
-    assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy the file.\n` }), /1 page updated/);
-    assert.equal(
-      (await wiki.page('guide')).markdown,
-      `${GUIDE}\nBy the file.\n`,
-      'nothing in it is of people any more',
-    );
-  },
-);
+longTest('edits survive any number of uploads, each merged against the previous upload', async () => {
+  const wiki = await newWiki();
+  await wiki.upload({ 'guide.md': GUIDE });
+  await wiki.edit('guide', { markdown: `${GUIDE}\nBy hand.\n` });
+  for (const word of ['Second', 'Third', 'Fourth']) {
+    assert.match(await wiki.upload({ 'guide.md': GUIDE.replace('First', word) }), /1 page merged/);
+    assert.equal((await wiki.page('guide')).markdown, `${GUIDE.replace('First', word)}\nBy hand.\n`);
+  }
+  const before = await wiki.page('guide');
+  assert.doesNotMatch(await wiki.upload({ 'guide.md': GUIDE.replace('First', 'Fourth') }), /merged|updated|left/);
+  assert.deepEqual(await wiki.page('guide'), before, 'the same bytes again change nothing');
+  assert.match(await wiki.upload({ 'guide.md': GUIDE }), /1 page merged/, 'and back');
+  assert.equal((await wiki.page('guide')).markdown, `${GUIDE}\nBy hand.\n`);
+  assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy hand.\n` }), /1 file: 1 new source, 0 new pages\.$/);
+  assert.equal((await wiki.page('guide')).revision, 6, 'a file that says what the page says is no revision');
+  assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy the file.\n` }), /1 page updated/);
+  assert.equal((await wiki.page('guide')).markdown, `${GUIDE}\nBy the file.\n`, 'nothing in it is of people any more');
+});
 
 test('saving a page with other line endings changes no line, and changes of its file still merge', async () => {
   const wiki = await newWiki();
@@ -238,36 +231,33 @@ test('a file that is uploaded alone links to files of earlier uploads, at their 
   );
 });
 
-longTest(
-  'nothing that people save while uploads come and go is lost, and no upload has to be tried again',
-  async () => {
-    const wiki = await newWiki();
-    await wiki.upload({ 'guide.md': GUIDE });
-    const saved: string[] = [];
-    async function save(line: string): Promise<void> {
-      const { page_id, markdown, revision } = await wiki.page('guide');
-      const change = { markdown: `${markdown}\n${line}\n`, base_revision: revision };
-      const { status } = await owner.patch(`${wiki.at}/pages/${page_id}`, change);
-      if (status === 200) saved.push(line);
-      else {
-        assert.equal(status, 409);
-        await save(line);
-      }
+longTest('no edit made during uploads is lost, and no upload needs a retry', async () => {
+  const wiki = await newWiki();
+  await wiki.upload({ 'guide.md': GUIDE });
+  const saved: string[] = [];
+  async function save(line: string): Promise<void> {
+    const { page_id, markdown, revision } = await wiki.page('guide');
+    const change = { markdown: `${markdown}\n${line}\n`, base_revision: revision };
+    const { status } = await owner.patch(`${wiki.at}/pages/${page_id}`, change);
+    if (status === 200) saved.push(line);
+    else {
+      assert.equal(status, 409);
+      await save(line);
     }
-    for (let i = 0; i < 8; i += 1) {
-      const people = (async () => {
-        for (let line = 0; line < 6; line += 1) await save(`By hand ${i}.${line}.`);
-      })();
-      const summary = await wiki.upload({ 'guide.md': GUIDE.replace('First', `Number ${i}`) });
-      await people;
-      assert.match(summary, i === 0 ? /1 page (merged|updated)/ : /1 page merged/);
-    }
-    const page = await wiki.page('guide');
-    assert.equal(page.markdown, [GUIDE.replace('First', 'Number 7'), ...saved.map((line) => `${line}\n`)].join('\n'));
-    assert.equal(saved.length, 48);
-    const revisions = (await owner.get(`${wiki.at}/pages/${page.page_id}/revisions?limit=500`)).body;
-    assert.deepEqual([revisions.length, page.revision], [57, 57]);
-    const jobs = (await owner.get(`${wiki.at}/jobs`)).body;
-    assert.deepEqual(new Set(jobs.map(({ attempt }: { attempt: number }) => attempt)), new Set([1]));
-  },
-);
+  }
+  for (let i = 0; i < 8; i += 1) {
+    const people = (async () => {
+      for (let line = 0; line < 6; line += 1) await save(`By hand ${i}.${line}.`);
+    })();
+    const summary = await wiki.upload({ 'guide.md': GUIDE.replace('First', `Number ${i}`) });
+    await people;
+    assert.match(summary, i === 0 ? /1 page (merged|updated)/ : /1 page merged/);
+  }
+  const page = await wiki.page('guide');
+  assert.equal(page.markdown, [GUIDE.replace('First', 'Number 7'), ...saved.map((line) => `${line}\n`)].join('\n'));
+  assert.equal(saved.length, 48);
+  const revisions = (await owner.get(`${wiki.at}/pages/${page.page_id}/revisions?limit=500`)).body;
+  assert.deepEqual([revisions.length, page.revision], [57, 57]);
+  const jobs = (await owner.get(`${wiki.at}/jobs`)).body;
+  assert.deepEqual(new Set(jobs.map(({ attempt }: { attempt: number }) => attempt)), new Set([1]));
+});

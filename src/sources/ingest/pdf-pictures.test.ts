@@ -289,7 +289,7 @@ test('a picture that is corrupt or too large is omitted and listed, and the text
   }
 });
 
-longTest('a document whose pictures break the bounds of the process has its text', async () => {
+longTest('a document whose pictures exceed the limits of the process keeps its text', async () => {
   const dictionary = (size: number) =>
     `/Width ${size}/Height ${size}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/FlateDecode`;
   const white = deflateSync(Buffer.alloc(3 * 3_000 * 3_000, 255));

@@ -206,7 +206,7 @@ test('uploading a document again revises exactly the changed sections, and merge
   await wiki.assertCited();
 });
 
-longTest('the page of a section that is no longer there stays and is stale, until the section comes back', async () => {
+longTest('the page of a removed section stays and is stale until the section returns', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'Book.md': BOOK });
   await wiki.edit('book/chapter-1', { markdown: '## Chapter 1\n\nMine.\n' });
@@ -227,7 +227,7 @@ longTest('the page of a section that is no longer there stays and is stale, unti
   assert.equal((await wiki.page('book/chapter-1')).markdown, '## Chapter 1\n\nMine.\n');
 });
 
-longTest('a document that becomes long or short loses nothing', async () => {
+longTest('a document that becomes long or short loses no text', async () => {
   const wiki = await newWiki();
   const short = '# Book\n\nPreface.\n\n## Chapter 1\n\nShort.\n\n## Chapter 2\n\nShort, too.\n';
   const long = short.replace('Short.', words('one', 50_000));
@@ -249,7 +249,7 @@ longTest('a document that becomes long or short loses nothing', async () => {
   assert.equal((await wiki.page('book/chapter-2')).markdown, '## Chapter 2\n\nMine.\n');
 });
 
-longTest('sections of the same title, and where other pages are already, each have a page of their own', async () => {
+longTest('sections with equal titles, or with titles of existing pages, each get their own page', async () => {
   const wiki = await newWiki();
   await owner.post(`${wiki.at}/pages`, { title: 'Guide', slug: 'guide', markdown: 'By hand.' });
   const { page_id } = await wiki.page('guide');
@@ -278,7 +278,7 @@ longTest('sections of the same title, and where other pages are already, each ha
   await wiki.assertCited();
 });
 
-longTest('what is too long as a section is divided further, and what has no headings between blocks', async () => {
+longTest('a section that is too long is divided further, even between blocks without headings', async () => {
   const wiki = await newWiki();
   const paragraphs = (seed: string, n: number) =>
     Array.from({ length: n }, (_, i) => words(`${seed}${i}-`, 400)).join('\n\n');
@@ -330,7 +330,7 @@ function hugeBlock(kind: string, change: string): string {
 }
 
 longTest(
-  'one block that is too long for a page is divided between its items and stays what it is; one that changes revises its page',
+  'a block too long for a page is divided between its items and keeps its type, and a change revises one page',
   async () => {
     for (const [kind, element] of [
       ['list', /^<ol start="(\d+)">/],
@@ -357,7 +357,7 @@ longTest(
   },
 );
 
-longTest('a numbered list that is divided goes on with its numbers, whatever is written there', async () => {
+longTest('a divided numbered list continues its numbering, whatever numbers the file has', async () => {
   const wiki = await newWiki();
   const markdown = `# L\n\n${hugeBlock('list', 'x').replace('1. ', '7. ')}`;
   await wiki.upload({ 'list.md': markdown });

@@ -29,7 +29,7 @@ function read(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
 
-longTest('the Markdown of a page is character for character what its file says', async () => {
+longTest('the Markdown of a page equals the text of its file, character for character', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, TEXTS);
   for (const [name, text] of Object.entries(TEXTS)) {

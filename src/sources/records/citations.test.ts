@@ -66,45 +66,42 @@ async function lettersOfPages(bytes: Uint8Array): Promise<string[]> {
   return pages;
 }
 
-longTest(
-  'every block of every document leads to its place in the source, and its hash is that of what is there',
-  async (t) => {
-    const owner = await world.owner();
-    const files = documents();
-    await world.upload(owner, owner.wiki_id, files);
-    const pages = await all<{ page_id: string; title: string; word_count: number }>(owner, 'pages');
-    let blocks = 0;
-    for (const page of pages) {
-      const citations = await all<Citation>(owner, `pages/${page.page_id}/citations`);
-      const source_id = citations[0]?.source_id;
-      if (page.word_count === 0) continue;
-      assert.ok(source_id, `${page.title} must cite its source`);
-      const { body: text } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/text`);
-      for (const { verified, start, end, quote, sha256, block } of citations) {
-        const where = `block ${block} of ${page.title}`;
-        assert.ok(verified, `${where} must verify`);
-        assert.equal(text.text.slice(start, end), quote, where);
-        assert.equal(hash('sha256', quote), sha256, where);
-        assert.notEqual(quote.trim(), '', where);
-      }
-      const { body: coverage } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/coverage`);
-      assert.deepEqual(
-        [coverage.covered, coverage.uncovered],
-        [coverage.length, []],
-        `${page.title} must show all of it`,
-      );
-      const verification = await verificationOf(owner, `/v1/wikis/${owner.wiki_id}/sources/${source_id}`);
-      const { file, text: read, verified, edited, findings, stale_pages } = verification;
-      assert.deepEqual(
-        { file, read, verified, edited, findings, stale_pages },
-        { file: 'intact', read: 'unchanged', verified: citations.length, edited: 0, findings: [], stale_pages: [] },
-        page.title,
-      );
-      blocks += citations.length;
+longTest('every block of every document leads to its range in the source, and its hash matches', async (t) => {
+  const owner = await world.owner();
+  const files = documents();
+  await world.upload(owner, owner.wiki_id, files);
+  const pages = await all<{ page_id: string; title: string; word_count: number }>(owner, 'pages');
+  let blocks = 0;
+  for (const page of pages) {
+    const citations = await all<Citation>(owner, `pages/${page.page_id}/citations`);
+    const source_id = citations[0]?.source_id;
+    if (page.word_count === 0) continue;
+    assert.ok(source_id, `${page.title} must cite its source`);
+    const { body: text } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/text`);
+    for (const { verified, start, end, quote, sha256, block } of citations) {
+      const where = `block ${block} of ${page.title}`;
+      assert.ok(verified, `${where} must verify`);
+      assert.equal(text.text.slice(start, end), quote, where);
+      assert.equal(hash('sha256', quote), sha256, where);
+      assert.notEqual(quote.trim(), '', where);
     }
-    t.diagnostic(`${pages.length} pages, ${blocks} blocks, all verified`);
-  },
-);
+    const { body: coverage } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/coverage`);
+    assert.deepEqual(
+      [coverage.covered, coverage.uncovered],
+      [coverage.length, []],
+      `${page.title} must show all of it`,
+    );
+    const verification = await verificationOf(owner, `/v1/wikis/${owner.wiki_id}/sources/${source_id}`);
+    const { file, text: read, verified, edited, findings, stale_pages } = verification;
+    assert.deepEqual(
+      { file, read, verified, edited, findings, stale_pages },
+      { file: 'intact', read: 'unchanged', verified: citations.length, edited: 0, findings: [], stale_pages: [] },
+      page.title,
+    );
+    blocks += citations.length;
+  }
+  t.diagnostic(`${pages.length} pages, ${blocks} blocks, all verified`);
+});
 
 test('the words of a block are on the PDF page that its citation names', async (t) => {
   const owner = await world.owner();
@@ -353,7 +350,7 @@ test('a sentence is not verified after an added word, a strikethrough, or a dupl
   }
 });
 
-longTest('the rows of a large table that its page leaves out are what its coverage names', async () => {
+longTest('coverage names the rows of a large table that its page omits', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 1_500 }, (_, i) => `row${i},x\n`).join('');
   await world.upload(owner, owner.wiki_id, { 'a.csv': `name,value\n${rows}` });
@@ -389,7 +386,7 @@ test('a source returns its file unchanged; browsers show only PDFs inline, sandb
   for (const { filename } of sources) assert.notEqual(filename, 'c.pdf', 'what is no PDF is no source under that name');
 });
 
-longTest('the same bytes as two types of file are one source, and nothing is cited that it does not say', async () => {
+longTest('equal bytes as two file types are one source, and no false citation is made', async () => {
   const owner = await world.owner();
   const text = '# License\n\n*You* may `copy` it,\nand more.\n\n- one\n- two\n';
   for (const names of [['license.md', 'license.txt'], ['license.txt'], ['license.md']]) {

@@ -115,7 +115,7 @@ longTest(
   },
 );
 
-longTest('what a long file says is on the lines of the whole file, also where it is divided', async () => {
+longTest('citations of a divided file name lines of the whole file', async () => {
   const owner = await world.owner();
   const sentence = (seed: string) => Array.from({ length: 60 }, (_, i) => `${seed}w${i}`).join(' ');
   const markdown = Array.from(

@@ -227,7 +227,7 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
   ],
 ];
 
-/** Findings, at least one of them expected when the column is altered, or the reason why altering it proves nothing. */
+/** Findings, at least one expected when the column is altered, or the reason why altering it proves nothing. */
 type Column = readonly string[] | string;
 
 const KEY = 'a row with another key is a row that is gone, which is tested below';
@@ -356,40 +356,37 @@ function refusedByConstraint(error: { code?: string }): undefined {
 }
 
 for (const table of TABLES) {
-  longTest(
-    `each column of ${table}, altered in the database by itself, is found or proves nothing for a reason`,
-    async () => {
-      const columns = await columnsOf(table);
-      assert.deepEqual(
-        columns.map(({ name }) => name).sort(),
-        Object.keys(COLUMNS[table]).sort(),
-        'COLUMNS says of each column what is found where it is another',
-      );
-      for (const { name, type } of columns) {
-        const expected = COLUMNS[table][name] ?? '';
-        if (typeof expected === 'string') continue;
-        const values = OTHERWISE[name] ?? OTHERWISE[type] ?? [];
-        assert.ok(values.length > 0, `OTHERWISE has no other values of ${type}`);
-        let tried = 0;
-        for (const value of values.map((each) => each.replaceAll('#', name))) {
-          const changed = sql`update ${raw(table)} set ${raw(name)} = ${raw(value)} where ${raw(name)} is distinct from ${raw(value)}`;
-          const found = await whileTampered([changed], bothVerified).catch(refusedByConstraint);
-          const isOther =
-            (await world.db.query(sql`select from ${raw(table)} where ${raw(name)} is distinct from ${raw(value)}`))
-              .length > 0;
-          if (!isOther || !found) continue;
-          tried += 1;
-          const kinds = found.flatMap(kindsOf);
-          assert.ok(
-            expected.some((kind) => kinds.includes(kind)),
-            `${name} = ${value}: ${expected} must be among ${kinds}`,
-          );
-        }
-        assert.ok(tried > 0, `no row has another ${name}`);
+  longTest(`altering any column of ${table} in the database is found, unless a reason is given`, async () => {
+    const columns = await columnsOf(table);
+    assert.deepEqual(
+      columns.map(({ name }) => name).sort(),
+      Object.keys(COLUMNS[table]).sort(),
+      'COLUMNS says of each column what is found where it is another',
+    );
+    for (const { name, type } of columns) {
+      const expected = COLUMNS[table][name] ?? '';
+      if (typeof expected === 'string') continue;
+      const values = OTHERWISE[name] ?? OTHERWISE[type] ?? [];
+      assert.ok(values.length > 0, `OTHERWISE has no other values of ${type}`);
+      let tried = 0;
+      for (const value of values.map((each) => each.replaceAll('#', name))) {
+        const changed = sql`update ${raw(table)} set ${raw(name)} = ${raw(value)} where ${raw(name)} is distinct from ${raw(value)}`;
+        const found = await whileTampered([changed], bothVerified).catch(refusedByConstraint);
+        const isOther =
+          (await world.db.query(sql`select from ${raw(table)} where ${raw(name)} is distinct from ${raw(value)}`))
+            .length > 0;
+        if (!isOther || !found) continue;
+        tried += 1;
+        const kinds = found.flatMap(kindsOf);
+        assert.ok(
+          expected.some((kind) => kinds.includes(kind)),
+          `${name} = ${value}: ${expected} must be among ${kinds}`,
+        );
       }
-      assert.deepEqual((await bothVerified()).flatMap(kindsOf), [], 'all is put back');
-    },
-  );
+      assert.ok(tried > 0, `no row has another ${name}`);
+    }
+    assert.deepEqual((await bothVerified()).flatMap(kindsOf), [], 'all is put back');
+  });
 }
 
 /**
@@ -477,7 +474,7 @@ test('an edit is counted and is no finding, while a change without a revision is
   assert.deepEqual(kindsOf(await verificationOf(WEAVING)), ['page_altered', 'page_text_altered']);
 });
 
-longTest('a reading that met a limit is no finding, and what it left out is compared all the same', async () => {
+longTest('a reading that met a limit is no finding, and its losses are still compared', async () => {
   const other = await world.owner();
   const lines = [['A map of the town', 50, 700] as const];
   const pdf = pdfOf([lines], [[['Map', 50, 400, 200, 150]]], { Map: jpegImage(120, 90) });
@@ -536,7 +533,7 @@ function wordCode(style: string): Buffer {
 }
 
 longTest(
-  'what former versions read of HTML and Word still verifies, and is read anew when it is uploaded again',
+  'text that former extractor versions read from HTML and Word still verifies, and a new upload reads it again',
   async () => {
     const [other, elsewhere] = [await world.owner(), await world.owner()];
     const upload = async (which: 'now' | 'before', to = other) => {
@@ -572,7 +569,7 @@ longTest(
   },
 );
 
-longTest('of real documents, however they are divided, nothing is found', async () => {
+longTest('real documents have no findings, however they are divided', async () => {
   const documents = existsSync(CORPORA)
     ? readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))] as const)
     : [];

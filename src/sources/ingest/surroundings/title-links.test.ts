@@ -188,29 +188,26 @@ test('unchanged bytes make no revision when a mentioned page appears, and a chan
   assert.equal((await wiki.page('contract')).revision, 2);
 });
 
-longTest(
-  'documents that come again together link to each other as before, by what they were called before they are read',
-  async () => {
-    const wiki = await newWiki();
-    const files = (end: string) => ({
-      'a1.docx': docxOf(
-        '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Employee Handbook</w:t></w:r></w:p>' +
-          wordParagraph(end),
-      ),
-      'b1.docx': paragraphs('See the Employee Handbook.', end),
-    });
-    await wiki.upload(files('One.'));
-    const { title } = await wiki.page('a1');
-    assert.equal(title, 'Employee Handbook');
-    assert.equal(await wiki.markdown('b1'), 'See the Employee Handbook.\n\nOne.\n', 'its name was not known yet');
-    await wiki.upload(files('Two.'));
-    assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nTwo.\n');
-    await wiki.upload(files('Three.'));
-    assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nThree.\n');
-  },
-);
+longTest('documents uploaded together again link to each other by the titles of their existing pages', async () => {
+  const wiki = await newWiki();
+  const files = (end: string) => ({
+    'a1.docx': docxOf(
+      '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Employee Handbook</w:t></w:r></w:p>' +
+        wordParagraph(end),
+    ),
+    'b1.docx': paragraphs('See the Employee Handbook.', end),
+  });
+  await wiki.upload(files('One.'));
+  const { title } = await wiki.page('a1');
+  assert.equal(title, 'Employee Handbook');
+  assert.equal(await wiki.markdown('b1'), 'See the Employee Handbook.\n\nOne.\n', 'its name was not known yet');
+  await wiki.upload(files('Two.'));
+  assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nTwo.\n');
+  await wiki.upload(files('Three.'));
+  assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nThree.\n');
+});
 
-longTest('the parts of a long document link to other pages, and neither to each other nor to the whole', async () => {
+longTest('the parts of a long document link to other pages, but not to each other or to the whole', async () => {
   const wiki = await newWiki();
   await wiki.create({ title: 'Data Processing Agreement', markdown: 'x' });
   const words = 'as was said before '.repeat(9_000);
@@ -226,35 +223,32 @@ longTest('the parts of a long document link to other pages, and neither to each 
   await wiki.assertCited();
 });
 
-longTest(
-  'titles and texts that mean to break out of a link are text, and 50,000 titles are known at once',
-  async () => {
-    const wiki = await newWiki();
-    const titles = [
-      'a](javascript:alert(1) b',
-      '**Bold Title**',
-      'The `code` Title',
-      '.*+?^${}()|[\\] title',
-      '\\ back slash',
-      '<b>Some Title</b>',
-    ];
-    for (const title of [...titles, 'x y'.repeat(80), 'Good Title']) await wiki.create({ title, markdown: 'x' });
-    const escaped = titles.map((title) => `<p>${title.replaceAll('<', '&lt;')}`).join('');
-    const text = html('Text', `${escaped}<p>${'Good Title '.repeat(8_000)}<p>${'Good '.repeat(10_000)}`);
-    const { wiki_id } = await wiki.page('good-title');
-    await world.db.query(sql`
+longTest('titles cannot break out of a link, and 50,000 titles can be known at once', async () => {
+  const wiki = await newWiki();
+  const titles = [
+    'a](javascript:alert(1) b',
+    '**Bold Title**',
+    'The `code` Title',
+    '.*+?^${}()|[\\] title',
+    '\\ back slash',
+    '<b>Some Title</b>',
+  ];
+  for (const title of [...titles, 'x y'.repeat(80), 'Good Title']) await wiki.create({ title, markdown: 'x' });
+  const escaped = titles.map((title) => `<p>${title.replaceAll('<', '&lt;')}`).join('');
+  const text = html('Text', `${escaped}<p>${'Good Title '.repeat(8_000)}<p>${'Good '.repeat(10_000)}`);
+  const { wiki_id } = await wiki.page('good-title');
+  await world.db.query(sql`
     insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by)
     select ${wiki_id}, 'page_' || n, 'p' || n, 'p' || n, 'Good Title number ' || n, 'authored', 1, 1, 'user_x', 'user_x'
     from generate_series(1, 50000) n`);
-    await wiki.upload({ 'text.html': text });
-    const { html: shown, markdown } = await wiki.page('text');
-    assert.doesNotMatch(shown, /javascript:[^<]*"/);
-    assert.equal(markdown.split('](').length - 1, 1, markdown.slice(0, 500));
-    assert.match(markdown, /\[Good Title\]\(good-title\) Good Title Good/);
-  },
-);
+  await wiki.upload({ 'text.html': text });
+  const { html: shown, markdown } = await wiki.page('text');
+  assert.doesNotMatch(shown, /javascript:[^<]*"/);
+  assert.equal(markdown.split('](').length - 1, 1, markdown.slice(0, 500));
+  assert.match(markdown, /\[Good Title\]\(good-title\) Good Title Good/);
+});
 
-longTest('of a wiki of 10,000 pages an upload of few documents reads the titles that they mention alone', async () => {
+longTest('in a wiki of 10,000 pages, a small upload reads only the titles that it mentions', async () => {
   const wiki = await newWiki();
   const called = ['OAuth2', 'École Normale Supérieure', '知识产权保护指南', 'Travel Policy (EU)', 'Twice Called'];
   for (const title of [...called, 'Twice Called']) await wiki.create({ title, markdown: 'x' });
@@ -325,7 +319,7 @@ function documents(): Record<string, Uint8Array> {
   return { 'x.pdf': pdfOf([[['Compiled by TraceMonkey.', 50, 700]]]), 'y.docx': paragraphs('Of TraceMonkey.') };
 }
 
-longTest('every block of a document is found in its source word for word, with links in it', async () => {
+longTest('every block of a document with title links matches its source word for word', async () => {
   const wiki = await newWiki();
   for (const title of ['TraceMonkey', 'JavaScript', 'A Second Opinion']) await wiki.create({ title, markdown: 'x' });
   await wiki.upload(documents());
