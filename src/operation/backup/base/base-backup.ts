@@ -14,11 +14,11 @@ import { readWalArchive } from '../wal/wal-archive.ts';
 import { openWalStore } from '../wal/wal-store.ts';
 import { readTar } from './tar.ts';
 
-/** How often it is looked whether the WAL is stored that a base backup needs, and for how long that may take. */
+/** How often, and for how long, to check whether the WAL that a base backup needs is stored. */
 const LOOK_MS = 200;
 const WAL_MS = 600_000;
 
-/** Takes a base backup of the server, as `takeBaseBackup` does; its WAL has been archived when this answers. */
+/** Takes a base backup of the server, as `takeBaseBackup` does. Its WAL has been archived when the promise resolves. */
 export type TakeBase = (taker: {
   archive(content: Content): Promise<void>;
   manifest(content: Content): Promise<void>;
@@ -27,8 +27,8 @@ export type TakeBase = (taker: {
 export const baseFolder = (backup_id: string) => `backups/${backup_id}/base/`;
 
 /**
- * Stores a base backup below the folder of a backup, and waits until the WAL is stored that makes it whole. `ship` stores
- * what waits.
+ * Stores a base backup below the folder of a backup, and waits until the WAL that completes it is stored. `ship` stores
+ * waiting WAL.
  */
 export async function makeBase(
   query: Query,
@@ -39,7 +39,7 @@ export async function makeBase(
   const { system_identifier } = await readWalArchive(query);
   const write = (name: string, content: Content) =>
     store.write(`${folder}/base/${name}`, through(content, createGzip({ level: 1 })));
-  // What is lost already is noticed before.
+  // Detect WAL that is already lost before the base backup starts.
   await ship();
   const started_at = await clockOf(query);
   const stored: Partial<Pick<BaseBackup, 'archive' | 'manifest'>> = {};
@@ -56,7 +56,7 @@ export async function makeBase(
     await ship();
     if (performance.now() > deadline) throw new Error(`the WAL of the base backup was not stored: ${wal.nameOf(last)}`);
   }
-  // Moments are compared in milliseconds, to which this was rounded down.
+  // Moments are compared in milliseconds, and the clock was rounded down.
   const stopped_at = new Date(Date.parse(clock) + 1).toISOString();
   return { system_identifier, ...position, started_at, stopped_at, archive, manifest };
 }
@@ -71,7 +71,7 @@ function readArchive(store: BackupStore, { backup_id }: Manifest, base: BaseBack
   return readTar(through(store.read(`${baseFolder(backup_id)}archive`, base.archive), createGunzip()));
 }
 
-/** The files that PostgreSQL says a base backup has, with their sizes and hashes. Errors: DamagedObject, ENOENT. */
+/** Reads PostgreSQL's manifest of a base backup: its files with sizes and hashes. Throws DamagedObject or ENOENT. */
 async function readFiles(store: BackupStore, { backup_id }: Manifest, base: BaseBackup) {
   const text = await buffer(
     through(store.read(`${baseFolder(backup_id)}manifest`, base.manifest), createGunzip()) as AsyncIterable<Buffer>,
@@ -81,8 +81,8 @@ async function readFiles(store: BackupStore, { backup_id }: Manifest, base: Base
 }
 
 /**
- * Reads all of a base backup and compares its files with the manifest of PostgreSQL. `check` runs a look at an object by its
- * name.
+ * Reads a whole base backup and compares its files with PostgreSQL's manifest. `check` runs the check of a named
+ * object.
  */
 export async function verifyBase(
   store: BackupStore,
@@ -113,7 +113,7 @@ export async function verifyBase(
   });
 }
 
-/** Writes the files of a base backup into an empty folder. PostgreSQL has them on disk before it recovers them. */
+/** Unpacks a base backup into an empty folder. PostgreSQL syncs the files to disk before recovery. */
 export async function unpackBase(
   store: BackupStore,
   manifest: Manifest,

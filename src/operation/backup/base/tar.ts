@@ -4,17 +4,17 @@ import type { Content } from '../measure.ts';
 const BLOCK = 512;
 
 export interface TarEntry {
-  /** Relative, with slashes. */
+  /** A relative path with slashes. */
   name: string;
   isFolder: boolean;
   byte_size: number;
-  /** Read to its end before the next entry is asked for; what is left is skipped. */
+  /** Must be read before the next entry is requested; unread content is skipped. */
   content: AsyncGenerator<Uint8Array>;
 }
 
 /**
- * Reads a tar file as PostgreSQL writes base backups: POSIX ustar with files and folders, whose names stay below the folder
- * that they are for. Errors: DamagedObject.
+ * Reads a tar file as PostgreSQL writes base backups: POSIX ustar with files and folders, whose names stay below the
+ * target folder. Throws DamagedObject.
  */
 export async function* readTar(content: Content): AsyncGenerator<TarEntry> {
   const bytes = openBytes(content);
@@ -57,11 +57,11 @@ function readHeader(header: Buffer): Omit<TarEntry, 'content'> {
   return { name, isFolder: type === '5', byte_size };
 }
 
-/** Bytes of chunks, in pieces of a reader's choice. */
+/** Reads a stream of chunks in pieces of any size. */
 function openBytes(content: Content) {
   const source = content[Symbol.asyncIterator]();
   let have: Uint8Array = new Uint8Array(0);
-  /** At least one byte, at most `max`. */
+  /** Reads at least one byte and at most `max`. */
   async function some(max: number): Promise<Uint8Array> {
     while (have.length === 0) {
       const { value, done } = await source.next();
@@ -74,7 +74,7 @@ function openBytes(content: Content) {
   }
   return {
     some,
-    /** Exactly `count` bytes; undefined at the end. */
+    /** Reads exactly `count` bytes; returns undefined at the end. */
     async take(count: number): Promise<Buffer | undefined> {
       const parts: Uint8Array[] = [];
       for (let left = count; left > 0; ) {
@@ -91,7 +91,7 @@ function openBytes(content: Content) {
       }
       return Buffer.concat(parts);
     },
-    /** Reads on to the end, where the source says whether it was whole. */
+    /** Reads to the end, where the source verifies its hash. */
     async rest(): Promise<void> {
       while (!(await source.next()).done);
     },

@@ -3,7 +3,7 @@ import type { BaseBackup } from '../manifest.ts';
 import { followWal, segmentOf, type WalChain } from './segments.ts';
 import { openWalStore } from './wal-store.ts';
 
-/** The WAL that follows a base backup, as far as it is stored. */
+/** Returns the stored WAL that follows a base backup. */
 export async function chainOf(store: BackupStore, base: BaseBackup): Promise<WalChain> {
   const wal = openWalStore(store, base.system_identifier);
   const { names } = await wal.list();

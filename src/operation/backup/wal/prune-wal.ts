@@ -6,7 +6,7 @@ import { listWalOwners, openWalStore } from './wal-store.ts';
 
 const byTime = (a: Manifest, b: Manifest) => (a.made_at < b.made_at ? -1 : 1);
 
-/** The backup from which all moments of the window can be recovered, or else as many as can be. */
+/** Returns the backup from which the whole window can be recovered, or else as much of it as possible. */
 export function firstOfWindow(backups: readonly Manifest[], windowSeconds: number): Manifest | undefined {
   const oldestFirst = backups.filter(({ base }) => base).sort(byTime);
   const begin = new Date(Date.now() - 1_000 * windowSeconds).toISOString();
@@ -14,13 +14,13 @@ export function firstOfWindow(backups: readonly Manifest[], windowSeconds: numbe
 }
 
 /**
- * Removes the WAL, and then the base backups, that no moment of the window needs: from the latest base backup before it all
- * moments can be recovered. Backups stay otherwise as they are. `kept`: what is left of backups. Returns how many segments.
+ * Removes WAL, and then base backups, that the window does not need: its first moment needs the latest base backup
+ * before it. Other parts of the backups stay. `kept` has the remaining backups. Returns the number of removed segments.
  */
 export async function pruneWal(store: BackupStore, kept: readonly Manifest[], windowSeconds: number): Promise<number> {
   const oldestFirst = kept.toSorted(byTime);
   const first = firstOfWindow(kept, windowSeconds);
-  // Without a base backup it is not known what the next one needs.
+  // Without a base backup, the segments that the next one will need are unknown.
   if (!first) return 0;
   for (const { base, ...manifest } of oldestFirst) {
     if (manifest.made_at >= first.made_at) break;

@@ -10,13 +10,13 @@ export interface RecoverableBackup {
   manifest: Manifest;
   base: BaseBackup;
   chain: WalChain;
-  /** Up to when all that was committed is stored. */
+  /** All commits up to this moment are stored. */
   stored_until: string;
 }
 
 /**
- * The backup from which a moment is recovered: the latest before it, or the one that is named. `moment`: undefined for the end
- * of the WAL. Errors: RestoreRefused, which says which moments there are.
+ * Finds the backup from which to recover a moment: the latest with a base backup before the moment, or the backup with
+ * the given id. `moment` is undefined for the end of the WAL. Throws RestoreRefused with the recoverable moments.
  */
 export async function findRecoverable(
   store: BackupStore,

@@ -37,14 +37,14 @@ const owner = await world.owner();
 const { wiki_id } = owner;
 const pages = `/v1/wikis/${wiki_id}/pages`;
 
-/** Runs an `ibid` command of backups, and returns whether all was whole, and what it printed. */
+/** Runs a backup command of `ibid`. Returns its result and its output. */
 async function ibid(more: Record<string, string>, ...args: string[]) {
   const lines: string[] = [];
   const isWhole = await runBackupCommand(readConfig({ ...env, ...more }), args, (line) => lines.push(line));
   return { isWhole, lines };
 }
 
-/** Lets PostgreSQL finish the segment that it writes, so that it is archived. */
+/** Makes PostgreSQL finish its current WAL segment, so that it is archived. */
 async function finishSegment(): Promise<void> {
   const connection = { ...runningPostgres(DATA_DIR), user: SUPERUSER };
   const db = openDb({ connection, connections: 1, onConnectionLost: () => undefined });
@@ -55,7 +55,7 @@ async function finishSegment(): Promise<void> {
 const segments = async () =>
   (await readdir(join(backups, 'wal'), { recursive: true })).filter((name) => /\/[0-9A-F]{24}$/.test(name)).sort();
 
-/** Waits until a segment is stored that is finished now. */
+/** Finishes a WAL segment and waits until it is stored. */
 async function storeAll(): Promise<void> {
   const before = (await segments()).at(-1) ?? '';
   await finishSegment();
@@ -66,14 +66,14 @@ async function storeAll(): Promise<void> {
   );
 }
 
-/** A moment after everything that was answered, and before everything that is sent when this has returned. */
+/** Returns a moment after all previous responses and before all later requests. */
 async function now(): Promise<string> {
   const moment = Date.now() + 1;
   while (Date.now() <= moment) await delay(1);
   return new Date(moment).toISOString();
 }
 
-/** What a reader sees of the wiki, and what was recorded of it. */
+/** Everything that a reader sees of the wiki, and its audit events. */
 async function seen(client: Client) {
   const { body: list } = await client.get(`${pages}?limit=100`);
   const texts = await Promise.all(
@@ -90,7 +90,7 @@ const files = async (client: Client, name: string) => {
   return (await client.get(`/v1/wikis/${wiki_id}/sources/${source_id}/content`)).body;
 };
 
-test('while the place of backups is away writes go on, a kill loses no segment, and all is stored when it is back', async () => {
+test('while the backup store is away writes continue, a kill loses no segment, and WAL is stored afterwards', async () => {
   await world.upload(owner, wiki_id, { 'a.md': '# A\n\nBefore the backup.\n' });
   const made = await ibid({}, 'backup');
   assert.ok(made.isWhole, made.lines.join('\n'));
@@ -128,7 +128,7 @@ test('while the place of backups is away writes go on, a kill loses no segment, 
   assert.match(lines.at(-1) ?? '', /segments of WAL, to recover any moment from/);
 });
 
-test('the service is restored to a moment: what was answered before it with its files, and nothing later', async () => {
+test('a restore to a moment has everything answered before it, with files, and nothing later', async () => {
   await owner.post(pages, { title: 'Early', markdown: 'x' });
   const [moment, before] = [await now(), await seen(owner)];
   const titles = before.list.map(({ title }: { title: string }) => title);
@@ -156,7 +156,7 @@ test('the service is restored to a moment: what was answered before it with its 
   await assert.rejects(ibid(restored, 'restore', '--at', moment), /has a database: give a new DATA_DIR/);
 });
 
-test('a flipped bit in a base backup or a segment, and a segment that is missing, are found and named', async () => {
+test('a flipped bit in a base backup or segment, and a missing segment, are found and named', async () => {
   const [id = ''] = await readdir(join(backups, 'backups'));
   const stored = await segments();
   const middle = `wal/${stored.at(-2)}`;
@@ -182,7 +182,7 @@ test('a flipped bit in a base backup or a segment, and a segment that is missing
   await writeFile(join(backups, middle), wholes[2] ?? '');
 });
 
-test('a lost segment is noticed, and the doctor says that a backup is needed, which leads on', async () => {
+test('a lost segment is detected, the doctor asks for a backup, and recovery continues from that backup', async () => {
   const doctor = async () => {
     const lines: string[] = [];
     await runDoctor(env, [], (line) => lines.push(line));
@@ -205,7 +205,7 @@ test('a lost segment is noticed, and the doctor says that a backup is needed, wh
   await service.ended;
 });
 
-test('for a PostgreSQL of DATABASE_URL or SERVICE_DATABASE_URL the option is refused, and says what to use instead', async () => {
+test('the option is refused with advice if DATABASE_URL or SERVICE_DATABASE_URL names the PostgreSQL', async () => {
   const url = await makeDatabase();
   for (const external of [{ DATABASE_URL: url }, { SERVICE_DATABASE_URL: url }]) {
     assert.throws(

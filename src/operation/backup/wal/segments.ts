@@ -1,4 +1,7 @@
-/** Names and places of WAL. A segment has 16 MiB; its name is its timeline and its number, which goes on over timelines. */
+/**
+ * Names and positions of WAL. A segment has 16 MiB. Its name contains its timeline and its number, which continues
+ * across timelines.
+ */
 const SEGMENT = /^([0-9A-F]{8})([0-9A-F]{8})000000([0-9A-F]{2})$/;
 const HISTORY = /^([0-9A-F]{8})\.history$/;
 
@@ -7,7 +10,7 @@ export interface Segment {
   number: number;
 }
 
-/** undefined: not the name of a segment. */
+/** Parses the name of a segment; returns undefined for other names. */
 export function readSegment(name: string): Segment | undefined {
   const [, timeline, high, low] = SEGMENT.exec(name) ?? [];
   if (timeline === undefined || high === undefined || low === undefined) return undefined;
@@ -23,10 +26,10 @@ export function segmentName({ timeline, number }: Segment): string {
 
 const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
 
-/** Whether it is what PostgreSQL archives: a segment, or the history of a timeline. */
+/** Whether PostgreSQL archives a file of this name: a segment or the history of a timeline. */
 export const isArchived = (name: string) => readSegment(name) !== undefined || HISTORY.test(name);
 
-/** The number of the segment that has a position such as 1/4F000028. */
+/** Returns the number of the segment that contains a position such as 1/4F000028. */
 export function segmentOf(lsn: string): number {
   const [high = '', low = ''] = lsn.split('/');
   return Number.parseInt(high, 16) * 256 + Math.floor(Number.parseInt(low, 16) / 2 ** 24);
@@ -34,13 +37,13 @@ export function segmentOf(lsn: string): number {
 
 export const historyName = (timeline: number) => `${hex(timeline)}.history`;
 
-/** A timeline from where on it is followed: the first has no beginning. */
+/** A timeline and the segment from which it is followed; 0 for the first timeline. */
 interface Part {
   timeline: number;
   from: number;
 }
 
-/** What PostgreSQL wrote into the history of a timeline: those before it, each with where it ended. */
+/** Parses the history file of a timeline into its ancestors and the timeline itself, each with its first segment. */
 function readHistory(timeline: number, text: string): Part[] {
   const parts: Part[] = [];
   let from = 0;
@@ -53,15 +56,15 @@ function readHistory(timeline: number, text: string): Part[] {
 
 export interface WalChain {
   timeline: number;
-  /** Names of segments without a gap, from where it begins. */
+  /** Names of consecutive segments from the start. */
   segments: string[];
-  /** Those that are missing before a later one. */
+  /** Segments missing before a later one. */
   missing: string[];
 }
 
 /**
- * The WAL that follows a base backup: on the latest timeline that has the backup's among those before it. `stored`: the names of what is stored; `histories`:
- * what is in those of timelines.
+ * Follows the WAL after a base backup, along the latest timeline that descends from the backup's. `stored` has the
+ * names of stored files, `histories` the history files by timeline.
  */
 export function followWal(
   base: Segment,

@@ -10,44 +10,44 @@ import { isArchived, readSegment } from './segments.ts';
 import { readWalArchive, recordGap, recordShipped, type WalArchive, withStoredFiles } from './wal-archive.ts';
 import { openWalStore, type WalStore } from './wal-store.ts';
 
-/** How many segments follow one look at the files. */
+/** Segments stored after one scan for new files. */
 const BATCH = 32;
 
-/** How many files are looked at together, and how many are remembered as stored. */
+/** Files per query, and the maximum number of files remembered as stored. */
 const FILES_BATCH = 1_000;
 const KNOWN_MAX = 50_000;
 
-/** A row of a file is there before its bytes are, and is seen when its transaction has ended. */
+/** A file's row exists before its bytes and becomes visible when its transaction commits, so scans overlap. */
 const OVERLAP = raw(`interval '10 minutes'`);
 
 export interface ShippedFrom {
-  /** Of one session. */
+  /** Must run on a single session. */
   query: Query;
   blobs: Pick<BlobStore, 'stream'>;
   store: BackupStore;
-  /** Where PostgreSQL copies finished segments. */
+  /** The folder to which PostgreSQL copies finished segments. */
   folder: string;
-  /** Files that were found stored lately, so that they are not looked for at each segment. */
+  /** Files recently found in the store, cached so that not every batch checks them again. */
   known?: Set<string>;
 }
 
 export interface Shipped {
   segments: number;
-  /** A segment does not follow the one that was stored before it. */
+  /** A segment did not follow the previously stored segment. */
   hasGap: boolean;
-  /** As after a restore: a copy that is tried out must not write where the service does. */
+  /** True after a restore, because a trial copy must not write to the store of the original service. */
   isPaused: boolean;
 }
 
-/** The names of what waits, in their order. */
+/** Returns the names of waiting WAL files in order. */
 export async function waitingWal(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter(isArchived).sort();
 }
 
 /**
- * Stores the segments of WAL that wait, oldest first, and before them the files that they refer to, so that all of what is
- * stored can be restored. Killed at any moment it has lost nothing: a segment waits until it is stored. `isStopped` is asked
- * between segments. Errors: those of the place of backups; one where it has other bytes under the name of a segment.
+ * Stores waiting WAL segments, oldest first, and before them the files that they refer to, so that all stored WAL can
+ * be restored. A kill loses nothing, because a segment waits until it is stored. Checks `isStopped` between segments.
+ * Throws errors of the backup store, and an Error if it has other bytes under the name of a segment.
  */
 export async function shipWal(from: ShippedFrom, isStopped: () => boolean = () => false): Promise<Shipped> {
   const shipped: Shipped = { segments: 0, hasGap: false, isPaused: false };
@@ -77,7 +77,7 @@ async function shipBatch(
     for (const name of names) {
       if (isStopped()) return;
       const found = await shipFile(wal, folder, name);
-      // Another process has stored it since.
+      // Another process stored it in the meantime.
       if (found === undefined) continue;
       if (!readSegment(name)) continue;
       if (last_segment !== null && !follows(last_segment, name)) {
@@ -93,14 +93,17 @@ async function shipBatch(
   }
 }
 
-/** A timeline begins in the segment in which the one before it ended. */
+/**
+ * Whether a segment follows another without a gap. A timeline starts in the segment in which the previous timeline
+ * ended.
+ */
 function follows(last: string, name: string): boolean {
   const [a, b] = [readSegment(last), readSegment(name)];
-  // A segment is archived again where PostgreSQL was killed after it was copied.
+  // PostgreSQL archives a segment again if it was killed after the copy.
   return !a || !b || a.timeline !== b.timeline || b.number <= a.number + 1;
 }
 
-/** Returns when it was last written to; undefined where it does not wait any more. */
+/** Stores a WAL file. Returns the time of PostgreSQL's last write to it, or undefined if it no longer waits. */
 async function shipFile(wal: WalStore, folder: string, name: string): Promise<string | undefined> {
   const path = join(folder, name);
   const content = await readFile(path).catch((error: NodeJS.ErrnoException) => {
@@ -124,7 +127,7 @@ interface KeptFile {
   kept_at: string;
 }
 
-/** Stores the files that were kept since the last look, with lists of them. Returns until when it looked. */
+/** Stores files added since the last scan, with lists of them. Returns the time of this scan. */
 async function shipFiles(from: ShippedFrom, wal: WalStore, { files_until }: WalArchive): Promise<string> {
   const { query, blobs, store, known = new Set() } = from;
   const [clock] = await query<{ now: string; since: string }>(sql`

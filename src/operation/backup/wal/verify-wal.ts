@@ -7,13 +7,13 @@ import { openWalStore } from './wal-store.ts';
 
 export interface VerifiedWal {
   segments: number;
-  /** Up to when moments can be recovered; undefined: to none. */
+  /** Moments up to this time can be recovered; undefined if none can. */
   stored_until: string | undefined;
 }
 
 /**
- * Reads the WAL that follows a base backup, and the files that came with it; names what is missing between the first segment and the
- * last. `check` runs a look at an object by its name.
+ * Reads the WAL that follows a base backup and the files listed with it, and reports segments missing before a later
+ * one. `check` runs the check of a named object.
  */
 export async function verifyWal(
   store: BackupStore,
@@ -28,7 +28,7 @@ export async function verifyWal(
     const read = await check(wal.nameOf(name), () => wal.read(name));
     stored_until = read?.written_at ?? stored_until;
   }
-  // Reading what is missing says that it is.
+  // Reading a missing segment reports it as missing.
   for (const name of chain?.missing ?? []) await check(wal.nameOf(name), () => wal.read(name));
   for (const time of (await wal.list()).lists.filter((each) => each >= made_at)) {
     const sha256s = await check(wal.listName(time), () => wal.readList(time));

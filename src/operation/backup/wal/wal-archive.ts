@@ -1,25 +1,25 @@
 import type { Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
 
-/** What the database remembers of the WAL that was stored; there is a row while WAL is archived. */
+/** State of WAL archiving in the database. The row exists while archiving is on. */
 export interface WalArchive {
-  /** Of the cluster, by which its WAL is stored. */
+  /** Identifies the cluster whose WAL is stored. */
   system_identifier: string;
   last_segment: string | null;
-  /** Files that were kept before this are in the place of backups. */
+  /** Files added before this time are in the backup store. */
   files_until: string;
-  /** When there was a gap after `last_segment`: only a base backup that is newer leads on. */
+  /** Time of a gap after `last_segment`: recovery past it needs a newer base backup. */
   gap_at: string | null;
-  /** When the latest base backup of a complete backup was begun. */
+  /** Start time of the base backup in the latest complete backup. */
   based_at: string | null;
 }
 
-/** Begins to remember. Files of before are in the next base backup. */
+/** Turns archiving on. Files from before are in the next base backup. */
 export async function beginWalArchive(query: Query): Promise<void> {
   await query(sql`insert into wal_archive default values on conflict do nothing`);
 }
 
-/** WAL is not archived any more. */
+/** Turns archiving off. */
 export async function endWalArchive(query: Query): Promise<void> {
   await query(sql`delete from wal_archive`);
 }
@@ -34,7 +34,7 @@ export async function readWalArchive(query: Query): Promise<WalArchive> {
   return row;
 }
 
-/** Whether only another base backup leads to moments from now on. */
+/** Whether later moments can be recovered only after another base backup. */
 export async function needsBase(query: Query): Promise<boolean> {
   const [row] = await query<{ needed: boolean }>(sql`
     select based_at is null or gap_at > based_at as needed from wal_archive`);
@@ -49,7 +49,7 @@ export async function recordBase(query: Query, started_at: string): Promise<void
   await query(sql`update wal_archive set based_at = ${started_at}`);
 }
 
-/** `written_at`: when PostgreSQL last wrote to the segment. */
+/** `written_at` is the time of PostgreSQL's last write to the segment. */
 export async function recordShipped(
   query: Query,
   shipped: { last_segment: string | null; written_at: string | null; files_until: string },
@@ -59,10 +59,10 @@ export async function recordShipped(
       stored_until = coalesce(${shipped.written_at}::timestamptz, stored_until), files_until = ${shipped.files_until}`);
 }
 
-/** Who removes files from the place of backups, or relies on those that are there. */
+/** Advisory lock of sessions that remove files from the backup store, or rely on files there. */
 const LOCK_ID = 4711004;
 
-/** Does `work` while no other session does such work. */
+/** Runs `work` while holding that lock. */
 export async function withStoredFiles<T>(query: Query, work: () => Promise<T>): Promise<T> {
   await query(sql`select pg_advisory_lock(${LOCK_ID}::bigint)`);
   try {

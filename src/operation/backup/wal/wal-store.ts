@@ -4,19 +4,19 @@ import type { BackupStore } from '../backup-store.ts';
 import { DamagedObject } from '../encryption.ts';
 import { historyName, isArchived, readSegment, type Segment } from './segments.ts';
 
-/** What is stored of a segment, or of the history of a timeline. */
+/** A stored segment, or the history of a timeline. */
 export interface StoredWal {
   content: Buffer;
-  /** When PostgreSQL last wrote to it: what was committed before is in it or in an earlier one. */
+  /** Time of PostgreSQL's last write: everything committed before it is in this segment or an earlier one. */
   written_at: string;
 }
 
-/** Names below wal/SYSTEM_IDENTIFIER/ of lists of files. */
+/** Matches names of file lists below wal/SYSTEM_IDENTIFIER/. */
 const LIST = /^files-(.+)$/;
 
 export type WalStore = ReturnType<typeof openWalStore>;
 
-/** The WAL of one cluster in the place of backups, and lists of the files that what is in it refers to. */
+/** Opens the stored WAL of one cluster, with lists of the files that its rows refer to. */
 export function openWalStore(store: BackupStore, system_identifier: string) {
   const folder = `wal/${system_identifier}/`;
   const nameOf = (name: string) => folder + name;
@@ -27,7 +27,7 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
       const packed = await promisify(gzip)(content, { level: 1 });
       await store.writeSealed(nameOf(name), Buffer.concat([Buffer.from(`${written_at}\n`), packed]));
     },
-    /** Errors: ENOENT, DamagedObject. */
+    /** Throws ENOENT or DamagedObject. */
     async read(name: string): Promise<StoredWal> {
       const bytes = await store.readSealed(nameOf(name));
       const end = bytes.indexOf(10);
@@ -37,7 +37,7 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
         content: await promisify(gunzip)(bytes.subarray(end + 1)),
       };
     },
-    /** Everything that is stored: segments and histories, and when the lists of files were made. */
+    /** Returns the names of segments and histories, and the times of file lists. */
     async list(): Promise<{ names: Set<string>; lists: string[] }> {
       const names = new Set<string>();
       const lists: string[] = [];
@@ -49,7 +49,7 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
       }
       return { names, lists: lists.sort() };
     },
-    /** The histories among these names by their timelines. */
+    /** Reads the history files among these names, by timeline. */
     async histories(names: ReadonlySet<string>): Promise<Map<number, string>> {
       const found = new Map<number, string>();
       for (const name of names) {
@@ -59,7 +59,7 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
       }
       return found;
     },
-    /** `time`: since when these files, by their hashes, may be referred to. */
+    /** Writes a list of file hashes; `time` is the earliest time at which the files may be referenced. */
     async writeList(time: string, sha256s: readonly string[]): Promise<void> {
       await store.writeSealed(nameOf(`files-${time}`), Buffer.from(sha256s.map((sha256) => `${sha256}\n`).join('')));
     },
@@ -67,7 +67,10 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
       return (await store.readSealed(nameOf(`files-${time}`))).toString().split('\n').filter(Boolean);
     },
     listName: (time: string) => nameOf(`files-${time}`),
-    /** Removes segments before this one, of any timeline, and lists from before this time. Returns how many segments. */
+    /**
+     * Removes segments before `first` on any timeline, and file lists older than `time`. Returns the number of
+     * segments.
+     */
     async removeBefore(first: Segment['number'], time: string): Promise<number> {
       const { names, lists } = await this.list();
       const segments = [...names].filter((name) => (readSegment(name)?.number ?? first) < first).sort();
@@ -81,7 +84,7 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
   };
 }
 
-/** The clusters of which WAL is stored. */
+/** Lists the clusters whose WAL is stored. */
 export async function listWalOwners(store: BackupStore): Promise<string[]> {
   const found = new Set<string>();
   for await (const name of store.names('wal/')) found.add(name.split('/')[1] ?? '');
