@@ -2,10 +2,10 @@ import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { Manifest } from './manifest.ts';
 
-/** How a backup ended; incomplete: the file store did not have all files. */
+/** The outcome of a backup; incomplete means that the file store lacked some files. */
 export type BackupOutcome = 'succeeded' | 'incomplete' | 'failed';
 
-/** Records how a backup ended, for metrics and for the schedule. `result`: what was made, or the error. */
+/** Records the outcome of a backup, for metrics and the schedule. `result` is its manifest or its error. */
 export async function recordBackup(query: Query, result: Manifest | Error): Promise<void> {
   if (result instanceof Error) return record(query, 'failed', result.message.slice(0, 1_000), null, null);
   const { backup_id, made_at, files } = result;

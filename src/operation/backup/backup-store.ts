@@ -6,13 +6,13 @@ import { DamagedObject, decrypted, encrypted, nameWithKey } from './encryption.t
 import type { Manifest } from './manifest.ts';
 import { type Content, measure, type Stored } from './measure.ts';
 
-/** The backups in a folder or bucket: what is written is encrypted where there is a key. */
+/** The backups in a folder or bucket; objects are encrypted if there is a key. */
 export type BackupStore = ReturnType<typeof openBackupStore>;
 
 const ALTERED = 'its bytes are not those that were stored';
 
 const sumOf = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
-/** Of a sum and the end of its line. */
+/** Length of a hexadecimal SHA-256 and its line break. */
 const SUM_BYTES = 65;
 
 export function openBackupStore(objects: Objects, key: Buffer | undefined) {
@@ -27,7 +27,7 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
     return measured.result();
   }
 
-  /** The content. With `stored`, its end is an error where the bytes are not those. Errors: ENOENT, DamagedObject. */
+  /** Reads an object. With `stored`, compares size and hash at the end. Throws ENOENT or DamagedObject. */
   async function* read(name: string, stored?: Stored): AsyncGenerator<Uint8Array> {
     const measured = measure();
     const bytes: Content = measured.of(await objects.stream(name));
@@ -38,12 +38,12 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
     }
   }
 
-  /** Content that says itself whether it is as it was stored. */
+  /** Writes content with its own hash in front. */
   async function writeSealed(name: string, content: Buffer): Promise<void> {
     await write(name, Readable.from([Buffer.concat([Buffer.from(`${sumOf(content)}\n`), content])]));
   }
 
-  /** Errors: ENOENT, DamagedObject. */
+  /** Reads and verifies such content. Throws ENOENT or DamagedObject. */
   async function readSealed(name: string): Promise<Buffer> {
     const bytes = await buffer(read(name));
     const content = bytes.subarray(SUM_BYTES);
@@ -60,17 +60,17 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
     names: objects.list,
     removeObject: objects.remove,
     has: objects.has,
-    /** The name under which a file is stored, once for all backups. */
+    /** Returns the name of a file, which all backups share. */
     fileName(sha256: string): string {
       const name = key ? nameWithKey(key, sha256) : sha256;
       return `files/${name.slice(0, 2)}/${name}`;
     },
-    /** Makes a backup complete: it is there when its manifest is. */
+    /** Completes a backup: a backup exists as soon as its manifest does. */
     async complete(manifest: Manifest): Promise<void> {
       const text = JSON.stringify(manifest, null, 2);
       await write(manifestOf(manifest.backup_id), Readable.from([Buffer.from(`${sumOf(text)}\n${text}\n`)]));
     },
-    /** Errors: ENOENT where there is no complete backup of this id; DamagedObject. */
+    /** Reads a manifest. Throws ENOENT if no complete backup has this id, or DamagedObject. */
     async manifest(backup_id: string): Promise<Manifest> {
       const text = (await buffer(read(manifestOf(backup_id)))).toString();
       const json = text.slice(65, -1);
@@ -78,7 +78,7 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
       return JSON.parse(json) as Manifest;
     },
     manifestOf,
-    /** The ids of complete backups, the oldest first. */
+    /** Returns the ids of complete backups, the oldest first. */
     async list(): Promise<string[]> {
       const ids: string[] = [];
       for await (const name of objects.list('backups/')) {
@@ -87,12 +87,12 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
       }
       return ids.sort();
     },
-    /** Removes a backup, but not the files that it has in common with others: first what makes it complete. */
+    /** Removes a backup, its manifest first, but not the files that it shares with other backups. */
     async remove(backup_id: string): Promise<void> {
       await objects.remove(manifestOf(backup_id));
       for await (const name of objects.list(`backups/${backup_id}/`)) await objects.remove(name);
     },
-    /** Removes the files that are not among these, and returns how many. */
+    /** Removes files that are not in `needed`; returns their number. */
     async removeFilesBut(needed: ReadonlySet<string>): Promise<number> {
       let removed = 0;
       for await (const name of objects.list('files/')) {
@@ -102,7 +102,7 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
       }
       return removed;
     },
-    /** Removes what killed backups have left, which is told by their manifest that is missing. */
+    /** Removes the objects of backups that were killed, which have no manifest. */
     async removeUnfinished(): Promise<void> {
       const complete = new Set(await this.list());
       for await (const name of objects.list('backups/')) {

@@ -28,9 +28,9 @@ import { verifySources } from '../cli/verify.ts';
 import { readConfig } from '../config.ts';
 import { copyDatabase } from './copy-database.ts';
 
-/** BACKUP_KILLS: how often a backup is killed, and a restore. */
+/** BACKUP_KILLS sets how often a backup, and a restore, is killed. */
 const KILLS = Number(process.env.BACKUP_KILLS || 2);
-/** The most time between the beginning of the work of a command and its kill. */
+/** Maximum time between the start of a command's work and its kill. */
 const MOMENT_MS = 150;
 
 const folder = await makeFolder();
@@ -49,7 +49,7 @@ await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Written', markdown: 'by
 const person = await signedInClient(world, owner.user_id);
 const unfinished = await announce(owner, wiki_id, { 'late.md': Buffer.from('# Late\n\nIt comes in two parts.\n') });
 
-/** Runs an `ibid` command of backups in a place, and returns whether all was whole, and what it printed. */
+/** Runs a backup command of `ibid`. Returns its result and its output. */
 async function ibid(env: Record<string, string>, ...args: string[]) {
   const lines: string[] = [];
   const isWhole = await runBackupCommand(readConfig({ BACKUP_URL, BACKUP_KEY_FILE, ...env }), args, (line) =>
@@ -58,7 +58,7 @@ async function ibid(env: Record<string, string>, ...args: string[]) {
   return { isWhole, lines };
 }
 
-/** All that a reader sees of the wiki. */
+/** Everything that a reader sees of the wiki. */
 async function seen(client: Client) {
   const { body: pages } = await client.get(`/v1/wikis/${wiki_id}/pages`);
   const { body: sources } = await client.get(`/v1/wikis/${wiki_id}/sources`);
@@ -71,7 +71,7 @@ async function seen(client: Client) {
 
 const newPlace = async () => ({ DATABASE_URL: await makeDatabase(), DATA_DIR: join(await makeFolder(), 'data') });
 
-test('a lost disk is restored: the same pages, search, sources and sign-in, and jobs wait until they are resumed', async () => {
+test('after a lost disk, a restore brings back pages, search, sources and sign-in, and jobs wait for a resume', async () => {
   const [late] = unfinished.files;
   assert.ok(late && (await patch(owner, late.path, 0, late.content.subarray(0, 10))).status === 204);
   const before = await seen(owner);
@@ -119,7 +119,7 @@ test('a lost disk is restored: the same pages, search, sources and sign-in, and 
   assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail were not paused']);
 });
 
-longTest('a second backup stores only files that are new, and without a key one can be read by all', async () => {
+longTest('a second backup stores only new files, and without a key its objects are plain', async () => {
   const files = () => readdir(join(folder, 'backups/files'), { recursive: true });
   await ibid(place, 'backup');
   const before = await files();
@@ -145,7 +145,7 @@ for (const [name, key] of [
   ['backups', BACKUP_KEY_FILE],
   ['plain', ''],
 ] as const) {
-  test(`a flipped bit, a cut and a missing object are found and named (${name})`, async () => {
+  test(`a flipped bit, a truncated object and a missing object are found and named (${name})`, async () => {
     const env = { ...place, BACKUP_URL: `file://${folder}/${name}`, BACKUP_KEY_FILE: key };
     await ibid(env, 'backup');
     assert.ok((await ibid(env, 'verify-backup')).isWhole);
@@ -175,7 +175,7 @@ for (const [name, key] of [
   });
 }
 
-test('a database is copied into another whole, jobs go on, and what would be left out is refused', async () => {
+test('a database is copied completely, its jobs continue, and tables that would be left out are refused', async () => {
   const copyInto = async (url: string) => {
     const [from, to] = [openOwner(place.DATABASE_URL), openOwner(url)];
     const prepare = async (migrations: readonly Migration[]) =>
@@ -195,11 +195,11 @@ test('a database is copied into another whole, jobs go on, and what would be lef
   await world.db.query(sql`drop table notes`);
 });
 
-test('a restore refuses a database that is used, and says what to do', async () => {
+test('a restore into a used database is refused, with advice', async () => {
   await assert.rejects(ibid(place, 'restore'), /has users or workspaces.*give a new DATA_DIR/);
 });
 
-longTest('a backup in a bucket is verified and restored as one in a folder is', async () => {
+longTest('a backup in a bucket is verified and restored like a backup in a folder', async () => {
   const s3 = await startS3Server();
   const bucket = { BACKUP_URL: `${s3.url}&tls=false`.replace('/folder?', '/backups?') };
   const { lines } = await ibid({ ...place, ...bucket }, 'backup');
@@ -209,49 +209,46 @@ longTest('a backup in a bucket is verified and restored as one in a folder is', 
   await s3.stop();
 });
 
-longTest(
-  'a backup or a restore that is killed at any moment changes nothing that is seen, and is repeated',
-  async (t) => {
-    const main = new URL('src/operation/cli/ibid.ts', PACKAGE).pathname;
-    /** Runs a command, and kills it a little after `isUnderWay`. Returns whether it was killed. */
-    const killed = async (env: Record<string, string>, command: string, isUnderWay: () => Promise<boolean>) => {
-      const { PATH, NODE_COMPILE_CACHE } = process.env;
-      const child = spawn(process.execPath, [main, command], {
-        env: { PATH, NODE_COMPILE_CACHE, BACKUP_URL, BACKUP_KEY_FILE, ...env },
-        stdio: 'ignore',
-      });
-      const ended = once(child, 'close');
-      await until(`${command} is under way`, async () => child.exitCode !== null || (await isUnderWay()));
-      if (command === 'backup' && child.exitCode === null) {
-        assert.equal(getPriority(child.pid), Math.min(getPriority() + 15, 19), 'requests come first');
-      }
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * MOMENT_MS));
-      child.kill('SIGKILL');
-      return (await ended)[1] === 'SIGKILL';
-    };
-    const backups = () => readdir(join(folder, 'backups/backups'));
-    const all = (await world.db.query(sql`select 1 from users`)).length;
-    let next = await newPlace();
-    let db = openOwner(next.DATABASE_URL);
-    const users = async () => {
-      const [there] = await db.query<{ there: boolean }>(sql`select to_regclass('users') is not null as there`);
-      return there?.there ? (await db.query(sql`select 1 from users`)).length : 0;
-    };
-    const isCopying = async () =>
-      (await db.query(sql`select 1 from pg_stat_activity where datname = current_database() and query like 'copy %'`))
-        .length > 0;
-    const kills = { backup: 0, restore: 0 };
-    while (kills.backup < KILLS || kills.restore < KILLS) {
-      const before = (await backups()).length;
-      kills.backup += Number(await killed(place, 'backup', async () => (await backups()).length > before));
-      assert.ok((await ibid({}, 'verify-backup')).isWhole, 'the latest backup is a whole one');
-      kills.restore += Number(await killed(next, 'restore', isCopying));
-      if ((await until('the server has noticed', users, (count) => count === 0 || count === all)) === 0) continue;
-      next = await newPlace();
-      db = openOwner(next.DATABASE_URL);
+longTest('a backup or restore killed at any moment changes nothing visible, and can be repeated', async (t) => {
+  const main = new URL('src/operation/cli/ibid.ts', PACKAGE).pathname;
+  /** Runs a command and kills it shortly after `isUnderWay`. Returns whether it was killed. */
+  const killed = async (env: Record<string, string>, command: string, isUnderWay: () => Promise<boolean>) => {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const child = spawn(process.execPath, [main, command], {
+      env: { PATH, NODE_COMPILE_CACHE, BACKUP_URL, BACKUP_KEY_FILE, ...env },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'close');
+    await until(`${command} is under way`, async () => child.exitCode !== null || (await isUnderWay()));
+    if (command === 'backup' && child.exitCode === null) {
+      assert.equal(getPriority(child.pid), Math.min(getPriority() + 15, 19), 'requests come first');
     }
-    t.diagnostic(JSON.stringify(kills));
-    await ibid(next, 'restore');
-    assert.equal(await users(), all);
-  },
-);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * MOMENT_MS));
+    child.kill('SIGKILL');
+    return (await ended)[1] === 'SIGKILL';
+  };
+  const backups = () => readdir(join(folder, 'backups/backups'));
+  const all = (await world.db.query(sql`select 1 from users`)).length;
+  let next = await newPlace();
+  let db = openOwner(next.DATABASE_URL);
+  const users = async () => {
+    const [there] = await db.query<{ there: boolean }>(sql`select to_regclass('users') is not null as there`);
+    return there?.there ? (await db.query(sql`select 1 from users`)).length : 0;
+  };
+  const isCopying = async () =>
+    (await db.query(sql`select 1 from pg_stat_activity where datname = current_database() and query like 'copy %'`))
+      .length > 0;
+  const kills = { backup: 0, restore: 0 };
+  while (kills.backup < KILLS || kills.restore < KILLS) {
+    const before = (await backups()).length;
+    kills.backup += Number(await killed(place, 'backup', async () => (await backups()).length > before));
+    assert.ok((await ibid({}, 'verify-backup')).isWhole, 'the latest backup is a whole one');
+    kills.restore += Number(await killed(next, 'restore', isCopying));
+    if ((await until('the server has noticed', users, (count) => count === 0 || count === all)) === 0) continue;
+    next = await newPlace();
+    db = openOwner(next.DATABASE_URL);
+  }
+  t.diagnostic(JSON.stringify(kills));
+  await ibid(next, 'restore');
+  assert.equal(await users(), all);
+});

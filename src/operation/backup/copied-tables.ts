@@ -3,21 +3,24 @@ import { sql } from '../../platform/db/sql.ts';
 
 export interface Table {
   name: string;
-  /** Without generated ones. */
+  /** Without generated columns. */
   columns: string[];
-  /** The sort key, as SQL: the same order on every server. */
+  /** The sort key as SQL, which sorts alike on every server. */
   order: string;
 }
 
-/** How values are written, whatever the server's or the role's settings are; and that nothing is hidden by a policy. */
+/** Makes the output of values independent of server and role settings, and disables row-level security. */
 export const COPY_SETTINGS = `
   set DateStyle = 'ISO, YMD'; set IntervalStyle = 'postgres'; set extra_float_digits = 1; set bytea_output = 'hex';
   set TimeZone = 'UTC'; set client_encoding = 'UTF8'; set row_security = off`;
 
-/** migrations: the manifest names them. workers: the processes of now. wal_archive: of a cluster that others are not. */
+/**
+ * Tables that are not copied: migrations (in the manifest), workers (running processes), wal_archive (specific to the
+ * cluster).
+ */
 const LEFT_OUT = ['migrations', 'workers', 'wal_archive'];
 
-/** All tables whose rows outlive a crash, those first that others refer to. */
+/** Lists all logged tables, with referenced tables before the tables that refer to them. */
 export async function listTables(query: Query): Promise<Table[]> {
   const tables = await query<Table & { refers_to: string[] }>(sql`
     select c.relname as name,

@@ -12,9 +12,9 @@ export interface CopiedDatabase {
 }
 
 /**
- * Copies all rows of a database into an empty one, table by table as a backup would, and compares counts and hashes before
- * it commits. The copy has the schema of the original: `prepare` migrates it as far as that. Errors: RestoreRefused where the
- * original has what would not be copied.
+ * Copies all rows of a database into an empty one, table by table as a backup does, and compares counts and hashes
+ * before it commits. `prepare` migrates the copy to the schema of the original. Throws RestoreRefused if the original
+ * has data that would not be copied.
  */
 export async function copyDatabase(
   from: Pick<OwnerDb, 'session'>,

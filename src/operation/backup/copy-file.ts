@@ -3,7 +3,10 @@ import type { BackupStore } from './backup-store.ts';
 import { DamagedObject } from './encryption.ts';
 import { hashed } from './file-list.ts';
 
-/** Stores a file, unless the target has it. Returns whether it is there: the file store may not have it, or not as it was. */
+/**
+ * Stores a file unless the backup already has it. Returns false if the file is missing from the file store or damaged
+ * there.
+ */
 export async function copyFile(blobs: Pick<BlobStore, 'stream'>, store: BackupStore, sha256: string): Promise<boolean> {
   const name = store.fileName(sha256);
   if (await store.has(name)) return true;
@@ -16,7 +19,7 @@ export async function copyFile(blobs: Pick<BlobStore, 'stream'>, store: BackupSt
   }
 }
 
-/** A file of a backup. Its end is an error where it was altered. */
+/** Reads a file of a backup. Throws DamagedObject at the end if its content was altered. */
 export function readFile(store: BackupStore, sha256: string): AsyncGenerator<Uint8Array> {
   return hashed(store.read(store.fileName(sha256)), sha256);
 }

@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
-/** What every encrypted object begins with. */
+/** The first bytes of every encrypted object. */
 const MAGIC = Buffer.from('IBIDENC1');
 const SALT_BYTES = 32;
 const TAG_BYTES = 16;
 
-/** Bytes of a chunk before it is encrypted; only the last one may be shorter. */
+/** Bytes of a plaintext chunk; only the last chunk may be shorter. */
 const CHUNK = 65_536;
 
-/** The object is not what was stored under its name with this key. */
+/** Thrown if an object is not the object that was stored under its name with this key. */
 export class DamagedObject extends Error {}
 
-/** A key is 32 random bytes, written as 64 hexadecimal digits. Errors: one that says what the file must contain. */
+/** Parses a key: 32 random bytes as 64 hexadecimal digits. Throws an Error that describes the expected file. */
 export function readKey(text: string): Buffer {
   if (!/^[0-9a-f]{64}$/i.test(text.trim())) {
     throw new Error(
@@ -21,7 +21,7 @@ export function readKey(text: string): Buffer {
   return Buffer.from(text.trim(), 'hex');
 }
 
-/** A name that says nothing about the content to who has not the key. */
+/** Derives a name that reveals nothing about the content without the key. */
 export function nameWithKey(key: Buffer, sha256: string): string {
   return createHmac('sha256', Buffer.from(hkdfSync('sha256', key, '', 'ibid backup names', 32)))
     .update(sha256)
@@ -29,9 +29,9 @@ export function nameWithKey(key: Buffer, sha256: string): string {
 }
 
 /**
- * Encrypts an object by AES-256-GCM in chunks. Each object has a key of its own, derived from a random salt and from its name,
- * so that none passes for another. The nonce counts the chunks and marks the last one, so that none can be left out, moved,
- * repeated or added.
+ * Encrypts an object by AES-256-GCM in chunks. Each object has a key of its own, derived from a random salt and its
+ * name, so that no object can stand for another. The nonce counts the chunks and marks the last one, so that no chunk
+ * can be omitted, moved, repeated or added.
  */
 export async function* encrypted(
   key: Buffer,
@@ -48,7 +48,7 @@ export async function* encrypted(
   }
 }
 
-/** What `encrypted` was given, of which each chunk is authentic. Errors: DamagedObject. */
+/** Decrypts the output of `encrypted`; every yielded chunk is authenticated. Throws DamagedObject. */
 export async function* decrypted(
   key: Buffer,
   name: string,
@@ -71,7 +71,7 @@ export async function* decrypted(
   }
 }
 
-/** The beginning of the content, at least the magic and the salt. */
+/** Reads the beginning of the content, at least the magic bytes and the salt. */
 async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
   let head = Buffer.alloc(0);
   while (head.length < MAGIC.length + SALT_BYTES) {
@@ -108,7 +108,7 @@ function nonceOf(count: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** Chunks of this size and a last one, which is never longer and empty only where there is nothing. */
+/** Splits content into chunks of `size` bytes. The last chunk may be shorter; it is empty only if the content is. */
 async function* inChunks(content: AsyncIterable<Uint8Array>, size: number) {
   let parts: Uint8Array[] = [];
   let length = 0;

@@ -1,10 +1,10 @@
 import { DamagedObject } from './encryption.ts';
 import { type Content, measure } from './measure.ts';
 
-/** How many files are looked at together. */
+/** Files per batch. */
 const BATCH = 64;
 
-/** The content of a file. Errors: DamagedObject at its end where it has another hash. */
+/** Passes the content of a file through. Throws DamagedObject at the end if its hash differs. */
 export async function* hashed(content: Content, sha256: string): AsyncGenerator<Uint8Array> {
   const measured = measure();
   yield* measured.of(content);

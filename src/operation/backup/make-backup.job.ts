@@ -5,14 +5,14 @@ import { type Backups, defineJob } from '../../platform/jobs/define-job.ts';
 import type { BackupOutcome } from './backup-status.ts';
 import { needsBase } from './wal/wal-archive.ts';
 
-/** How often it is looked whether a backup is due. */
+/** How often the job checks whether a backup is due. */
 const LOOK_SECONDS = 60;
-/** After a backup that failed, in seconds. */
+/** Pause after a failed backup, in seconds. */
 const PAUSE_SECONDS = 900;
 
 /**
- * Makes a backup when BACKUP_SCHEDULE says so, by a process of its own: `ibid backup`, which may be killed at any moment. One
- * process of all does it, and a backup that an operator makes counts, too.
+ * Runs `ibid backup` as a separate process, which can be killed at any moment, when BACKUP_SCHEDULE requires it. Only
+ * one process of the service does so, and manual backups count too.
  */
 export const makeScheduledBackup = defineJob({
   name: 'make-backup',
@@ -33,7 +33,7 @@ export const makeScheduledBackup = defineJob({
   },
 });
 
-/** By the clock of the database. */
+/** Decides by the clock of the database. */
 async function isDue(query: Query, { schedule, hasWal }: Backups): Promise<boolean> {
   const [row] = await query<{ now: number; made_at: number | null; is_paused: boolean | null }>(sql`
     select extract(epoch from now())::float8 as now, extract(epoch from s.last_made_at)::float8 as made_at,

@@ -15,29 +15,31 @@ import { measure, through } from './measure.ts';
 import { type Pruned, pruneBackups } from './prune-backups.ts';
 import { recordBase, withStoredFiles } from './wal/wal-archive.ts';
 
-/** Fast: most of what is in the tables is text, and the processor is the bottleneck. */
+/** Fast compression: tables are mostly text, and the CPU is the bottleneck. */
 const gzip = () => createGzip({ level: 1 });
 
-/** Files may be referred to for a day after they were last stored, also by what the snapshot does not show yet. */
+/**
+ * A file may be referenced for a day after it was last stored, even if the snapshot does not show the reference yet.
+ */
 const RECENT = `interval '2 days'`;
 
 export interface BackupOptions {
-  /** Others are then removed. */
+  /** Backups that it does not keep are removed. */
   retention?: BackupRetention | undefined;
-  /** For recovery to moments after the backup. */
+  /** Set for recovery to any moment after the backup. */
   recovery?: Recovery | undefined;
 }
 
 export interface Recovery {
-  /** How far back moments reach: older WAL is removed. */
+  /** The window of recoverable moments; older WAL is removed. */
   windowSeconds: number;
-  /** Stores a base backup below a folder; undefined where none can be made now. */
+  /** Stores a base backup below a folder. Returns undefined if none can be made at present. */
   makeBase(folder: string, query: Query): Promise<BaseBackup | undefined>;
 }
 
 /**
- * Makes a backup of one snapshot of the database and of the files that it refers to. Writers do not wait for it. Files that an
- * earlier backup has stored are not stored again. Errors: one for the operator where another backup is being made.
+ * Backs up one snapshot of the database and the files that it refers to, without blocking writers. Files of earlier
+ * backups are not stored again. Throws an Error for the operator if another backup is running.
  */
 export async function makeBackup(
   db: Pick<OwnerDb, 'session'>,
@@ -56,7 +58,7 @@ export async function makeBackup(
     for (const table of await listTables(query)) tables.push(await copyTable(copy, store, table, folder));
     const files = await copyFiles(copy, blobs, store, folder);
     await runScript('commit');
-    // After the snapshot: whatever a later moment refers to is in this list of files or in one that comes with the WAL.
+    // After the snapshot: every file of a later moment is then in this list of files or in a list stored with the WAL.
     const base = recovery && (await recovery.makeBase(folder, query));
     const manifest: Manifest = { ...head, tables, files, ...(base && { base }) };
     await store.complete(manifest);

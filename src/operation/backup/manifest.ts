@@ -1,40 +1,40 @@
 import type { Stored } from './measure.ts';
 
-/** What is in a backup. Its presence says that all of it was stored. */
+/** The contents of a backup. It is written last, so its presence means that the backup is complete. */
 export interface Manifest {
   format: 1;
   backup_id: string;
-  /** When the snapshot was taken, by the database's clock. */
+  /** Time of the snapshot, by the database's clock. */
   made_at: string;
   postgres_version: string;
-  /** The names of the applied migrations: the version of the schema. */
+  /** Names of the applied migrations, which define the schema. */
   migrations: string[];
   tables: BackedUpTable[];
   files: {
-    /** The list of them: a line for each, with its SHA-256 and size. */
+    /** The list of files, one per line with SHA-256 and size. */
     list: Stored;
     count: number;
     byte_size: number;
-    /** Files that the database refers to and that the file store did not have, or not as they were. */
+    /** Files that the database refers to, but that were missing or damaged in the file store. */
     missing: string[];
   };
-  /** Where the backup leads to later moments, with the WAL that is stored of the same cluster. */
+  /** Set if later moments can be recovered from this backup and the WAL of its cluster. */
   base?: BaseBackup;
 }
 
-/** A copy of the files of PostgreSQL, made after the snapshot. */
+/** A copy of PostgreSQL's files, made after the snapshot. */
 export interface BaseBackup {
-  /** Names the cluster. */
+  /** Identifies the cluster. */
   system_identifier: string;
   timeline: number;
-  /** The WAL from and up to where is needed to make the copy whole. */
+  /** The WAL between these positions is needed to make the copy consistent. */
   start_lsn: string;
   stop_lsn: string;
-  /** When it was begun, by the database's clock: WAL that was lost before does not matter. */
+  /** Start time by the database's clock: gaps in the WAL before it do not matter. */
   started_at: string;
-  /** The first moment that can be recovered, by the database's clock. */
+  /** The first recoverable moment, by the database's clock. */
   stopped_at: string;
-  /** What is stored of the tar file and of the manifest that PostgreSQL made of it, both compressed. */
+  /** The stored tar file and PostgreSQL's manifest of it, both compressed. */
   archive: Stored;
   manifest: Stored;
 }
@@ -43,8 +43,8 @@ export interface BackedUpTable {
   name: string;
   columns: string[];
   rows: number;
-  /** The SHA-256 of what `copy … to stdout` says in format text. */
+  /** The SHA-256 of the output of `copy … to stdout` in text format. */
   sha256: string;
-  /** What is stored of it, compressed. */
+  /** The stored object, compressed. */
   stored: Stored;
 }

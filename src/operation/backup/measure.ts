@@ -3,13 +3,13 @@ import { pipeline, type Transform } from 'node:stream';
 
 export type Content = AsyncIterable<Uint8Array>;
 
-/** What an object was found to be, or is to be: the hash and size of its bytes, as they are stored. */
+/** The expected or actual hash and size of an object's stored bytes. */
 export interface Stored {
   sha256: string;
   byte_size: number;
 }
 
-/** Hashes and counts what passes. */
+/** Hashes and counts a stream that passes through. */
 export function measure() {
   const hash = createHash('sha256');
   let byte_size = 0;
@@ -21,12 +21,12 @@ export function measure() {
         yield chunk;
       }
     },
-    /** To be asked once, when all has passed. */
+    /** Returns the measurement; call once, after the whole stream has passed. */
     result: (): Stored => ({ sha256: hash.digest('hex'), byte_size }),
   };
 }
 
-/** What a transform, such as a compressor, makes of the content; an error of either is one of the result. */
+/** Pipes content through a transform, such as a compressor. Errors of either surface in the result. */
 export function through(content: Content, transform: Transform): Content {
   pipeline(content, transform, () => undefined);
   return transform;

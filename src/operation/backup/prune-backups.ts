@@ -9,18 +9,21 @@ import { listWalOwners, openWalStore } from './wal/wal-store.ts';
 
 export interface Pruned {
   backups: string[];
-  /** How many files were removed that no backup needs. */
+  /** Number of removed files that no backup needs. */
   files: number;
-  /** How many segments of WAL were removed that no moment of the window needs. */
+  /** Number of removed WAL segments that the window does not need. */
   segments: number;
-  /** Backups whose manifest or list of files cannot be read, and such lists of WAL. They stay, and with them every file. */
+  /**
+   * Backups whose manifest or file list is unreadable, and unreadable file lists of WAL. They stay, and so does every
+   * file.
+   */
   unreadable: string[];
 }
 
 /**
- * Removes the backups that need not be kept, the WAL that is older than the window, and then the files that nothing needs.
- * Only while the lock of backups is held, and that of stored files: a backup that is being made and what stores WAL rely on
- * the files that are there. A prune that is killed leaves backups that are whole, and what the next one removes.
+ * Removes expired backups, WAL older than the window, and then files that nothing needs. The caller must hold the lock
+ * of backups and the lock of stored files, because a running backup and WAL shipping rely on the files that exist. A
+ * prune that is killed leaves whole backups, and the next prune continues.
  */
 export async function pruneBackups(
   store: BackupStore,
@@ -41,7 +44,7 @@ export async function pruneBackups(
   for (const id of removed) await store.remove(id);
 
   const left = manifests.filter(({ backup_id }) => kept.has(backup_id));
-  // A backup that cannot be read may have a base backup that needs any of it.
+  // An unreadable backup may contain a base backup that needs any segment.
   const segments =
     windowSeconds === undefined || unreadable.length > 0 ? 0 : await pruneWal(store, left, windowSeconds);
   const needed = new Set<string>();
@@ -62,12 +65,12 @@ export async function pruneBackups(
     });
     if (!isRead) unreadable.push(manifest.backup_id);
   }
-  // Without their lists it is not known which files these need.
+  // Without their lists, the files that these backups need are unknown.
   const files = unreadable.length > 0 ? 0 : await store.removeFilesBut(needed);
   return { backups: removed, files, segments, unreadable };
 }
 
-/** undefined where an object was damaged or is missing; the file system or the bucket being away is an error. */
+/** Returns undefined if an object is damaged or missing. Throws other errors, such as an unavailable bucket. */
 async function readable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -15,16 +15,16 @@ import { readFileList, readTable } from './verify-backup.ts';
 interface Target {
   db: OwnerDb;
   blobs: Pick<BlobStore, 'receive'>;
-  /** What this program knows. */
+  /** The migrations of this release. */
   migrations: readonly Migration[];
-  /** Migrates the database as far as these. */
+  /** Migrates the database up to these. */
   prepare(migrations: readonly Migration[]): Promise<void>;
 }
 
 /**
- * Restores a backup into a database without users and workspaces: the files first, then all rows in one transaction, which
- * compares them with the manifest before it commits. So a restore that is killed has changed nothing that anyone sees, and is
- * repeated. Jobs are paused from then on. Errors: RestoreRefused, DamagedObject.
+ * Restores a backup into a database without users and workspaces: first the files, then all rows in one transaction,
+ * which compares them with the manifest before it commits. A restore that is killed has changed nothing visible, and
+ * can be repeated. Jobs stay paused afterwards. Throws RestoreRefused or DamagedObject.
  */
 export async function restoreBackup(
   store: BackupStore,
@@ -83,7 +83,9 @@ function storedRows(store: BackupStore, manifest: Manifest, { name }: Table): Ta
   return { columns: stored.columns, content: readTable(store, manifest, stored), expected: () => stored };
 }
 
-/** The parts of files that were still being sent are in no backup: clients that ask how much is there send all. */
+/**
+ * Resets uploads in progress: their parts are in no backup, so clients that ask for the offset send everything again.
+ */
 export async function beginUnfinishedFilesAgain(query: Query): Promise<void> {
   await query(sql`
     with gone as (delete from upload_parts returning wiki_id, upload_id, file_no)

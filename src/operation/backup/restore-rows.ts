@@ -6,18 +6,18 @@ import { COPY_SETTINGS, copyInto, copyOut, listTables, quote, type Table } from 
 import type { Content } from './measure.ts';
 import { countRows } from './verify-backup.ts';
 
-/** The backup cannot be restored here; the message says what to do. */
+/** Thrown if the backup cannot be restored here; the message says what to do. */
 export class RestoreRefused extends Error {}
 
 export const refused = (reason: string) =>
   new RestoreRefused(`the database ${reason}: give a new DATA_DIR, or the DATABASE_URL of an empty database.`);
 
-/** The rows of a table from elsewhere. */
+/** The rows of a table from another database or a backup. */
 export interface TableRows {
   columns: string[];
-  /** As `copy … to stdout` writes them in format text. */
+  /** The output of `copy … to stdout` in text format. */
   content: Content;
-  /** How many there are, and the hash of what `copyOut` says. Called when all of `content` was read. */
+  /** Returns the expected number of rows and the hash of `copyOut`. Called after all of `content` was read. */
   expected(): { rows: number; sha256: string };
 }
 
@@ -34,10 +34,10 @@ export async function refuseIfUsed(query: Query): Promise<void> {
 }
 
 /**
- * Replaces the rows of all tables in one transaction, which compares them with what they should be before it commits.
- * Triggers of ours are off meanwhile, since what they would count or write is among the rows; foreign keys hold, for which
- * tables come in the order in which they refer to each other. `adjust` changes what is to differ, before they are on again. Errors:
- * RestoreRefused.
+ * Replaces the rows of all tables in one transaction, and compares them with the expected counts and hashes before it
+ * commits. User triggers are disabled, because the rows include everything that triggers would count or write. Foreign
+ * keys hold, because referenced tables come first. `adjust` makes intended changes before triggers are enabled again.
+ * Throws RestoreRefused.
  */
 export async function restoreRows(
   { query, runScript, copy }: Session,
@@ -46,11 +46,11 @@ export async function restoreRows(
 ): Promise<void> {
   await runScript(COPY_SETTINGS);
   await runScript('begin');
-  // No user is added between this look and the end.
+  // Prevents new users between the check and the commit.
   await runScript('lock table users, workspaces in access exclusive mode');
   await refuseIfUsed(query);
   const tables = await listTables(query);
-  // Cascade: to unlogged tables, which hold what a crash may lose.
+  // Cascade, to include unlogged tables.
   await runScript(`truncate ${tables.map(({ name }) => quote(name)).join(', ')} cascade`);
   for (const { name } of tables) await runScript(`alter table ${quote(name)} disable trigger user`);
   const expected = new Map<string, { rows: number; sha256: string }>();

@@ -17,7 +17,7 @@ const daysOf2026 = Array.from({ length: 120 }, (_, day) =>
   madeAt(new Date(Date.UTC(2026, 0, 1 + day, 2)).toISOString()),
 );
 
-test('the latest backups of the latest days, weeks and months are kept, however many there are of a day', () => {
+test('the latest backups of recent days, weeks and months are kept, however many a day has', () => {
   const twice = daysOf2026.flatMap((one) => [one, madeAt(one.made_at.replace('T02', 'T01'))]);
   const kept = [...backupsToKeep(twice, { daily: 3, weekly: 3, monthly: 3 })].sort();
   // 30 April 2026 is a Thursday.
@@ -27,7 +27,7 @@ test('the latest backups of the latest days, weeks and months are kept, however 
   );
 });
 
-test('the latest backup and the latest that misses no file are always kept', () => {
+test('the latest backup and the latest backup without missing files are always kept', () => {
   const [first, ...rest] = daysOf2026;
   const kept = backupsToKeep(
     [first, ...rest.map((one) => madeAt(one.made_at, ['lost']))].flatMap((one) => one ?? []),
@@ -40,7 +40,7 @@ test('the latest backup and the latest that misses no file are always kept', () 
   assert.deepEqual([...kept].sort(), [first?.backup_id, daysOf2026.at(-1)?.backup_id]);
 });
 
-test('a schedule is a time of day or a number of hours, and says since when a backup is due', () => {
+test('a schedule is a time of day or a number of hours, and defines since when a backup is due', () => {
   const at = (time: string) => Date.parse(`2026-05-10T${time}:00Z`) / 1_000;
   const daily = readBackupSchedule('02:30');
   assert.ok(daily);
@@ -52,7 +52,7 @@ test('a schedule is a time of day or a number of hours, and says since when a ba
   for (const wrong of ['7', 'daily=0', 'yearly=1']) assert.throws(() => readBackupRetention(wrong), /such as daily=7/);
 });
 
-/** A folder in memory; after `removals` a removal fails, as when the process is killed there. */
+/** A store in memory that fails after a number of removals, like a process that is killed. */
 function openMemory(stored: Map<string, string>, removals = Number.POSITIVE_INFINITY): Objects {
   let left = removals;
   return {
@@ -77,7 +77,7 @@ function openMemory(stored: Map<string, string>, removals = Number.POSITIVE_INFI
 
 const sha = (digits: string) => digits.repeat(64).slice(0, 64);
 
-/** Backups of three days; of their files one is in all of them, one in each alone. */
+/** Three daily backups. One file is in all of them, and each has a file of its own. */
 async function threeBackups(key?: Buffer): Promise<Map<string, string>> {
   const stored = new Map<string, string>();
   const store = openBackupStore(openMemory(stored), key);
@@ -107,7 +107,7 @@ async function threeBackups(key?: Buffer): Promise<Map<string, string>> {
 
 const ONE_DAY = { daily: 1, weekly: 0, monthly: 0 };
 
-test('pruning that is killed at any moment leaves whole backups, and the next one does the rest', async () => {
+test('a prune killed at any moment leaves whole backups, and the next prune finishes', async () => {
   const key = Buffer.alloc(32, 7);
   const all = await threeBackups(key);
   for (let removals = 0; ; removals += 1) {
@@ -130,7 +130,7 @@ test('pruning that is killed at any moment leaves whole backups, and the next on
   }
 });
 
-test('while a backup cannot be read, it stays with every file, also with those that it alone may need', async () => {
+test('an unreadable backup stays, with every file that it may need', async () => {
   for (const damaged of ['manifest', 'files']) {
     const stored = await threeBackups();
     const id = '20260103T000000Z-aaaaaa';
@@ -143,7 +143,7 @@ test('while a backup cannot be read, it stays with every file, also with those t
   }
 });
 
-test('WAL and base backups that no moment of the window needs are removed, and files that came with the rest of it stay', async () => {
+test('WAL and base backups outside the window are removed, and files listed with the remaining WAL stay', async () => {
   const all = await threeBackups();
   const whole = openBackupStore(openMemory(all), undefined);
   const wal = openWalStore(whole, '7');
@@ -160,7 +160,7 @@ test('WAL and base backups that no moment of the window needs are removed, and f
     };
     const [archive, list] = [await object('archive'), await object('manifest')];
     await whole.complete({ ...manifest, base: { ...position, ...times, archive, manifest: list } });
-    // A file that no snapshot has: it was deleted before the next one.
+    // A file that is in no snapshot, because it was deleted before the next one.
     await whole.write(whole.fileName(sha(`a${day}`)), Readable.from([Buffer.from('x')]));
     await wal.writeList(`2026-01-0${day}T12:00:00.000Z`, [sha(`a${day}`)]);
     for (const number of [2 * day, 2 * day + 1]) {
@@ -194,7 +194,7 @@ test('WAL and base backups that no moment of the window needs are removed, and f
   }
 });
 
-test('WAL is followed over timelines: to the segment in which one ends, then on the next', () => {
+test('WAL is followed across timelines, from the segment in which a timeline ends to the next timeline', () => {
   const histories = new Map([[2, '1\t0/5000100\tat a moment\n']]);
   const name = (timeline: number, number: number) => segmentName({ timeline, number });
   const stored = [name(1, 3), name(1, 4), name(1, 5), name(1, 6), name(2, 5), name(2, 6), name(2, 8)];

@@ -3,7 +3,7 @@ import type { Manifest } from './manifest.ts';
 
 type Backup = Pick<Manifest, 'backup_id' | 'made_at'> & { files: Pick<Manifest['files'], 'missing'> };
 
-/** A name of the day, week (its Monday) or month, in UTC, in which a backup was made. */
+/** The UTC day, week (by its Monday) or month of a backup, as a string. */
 const PERIODS: Record<keyof BackupRetention, (made: Date) => string> = {
   daily: (made) => made.toISOString().slice(0, 10),
   weekly: (made) => new Date(made.getTime() - ((made.getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10),
@@ -11,8 +11,8 @@ const PERIODS: Record<keyof BackupRetention, (made: Date) => string> = {
 };
 
 /**
- * The ids of the backups to keep: the latest of each of the latest days, weeks and months that have one. The latest is always
- * among them, and so is the latest that misses no file, so that there is one to restore.
+ * Returns the ids of the backups to keep: the latest of each recent day, week and month that has one. The latest backup
+ * and the latest backup without missing files are always kept, so that a complete backup can be restored.
  */
 export function backupsToKeep(backups: readonly Backup[], retention: BackupRetention): Set<string> {
   const latestFirst = backups.toSorted((a, b) => (a.made_at < b.made_at ? 1 : -1));

@@ -24,7 +24,7 @@ interface Status {
   last_error: string;
 }
 
-test('backups are made when they are due and not before, older ones are removed, and a failure is recorded', async () => {
+test('backups run when due and not before, older ones are pruned, and failures are recorded', async () => {
   const port = String(await freePort());
   const service = spawnService({ ...env, PORT: port, BACKUP_SCHEDULE: '1h' });
   await service.ready;
@@ -33,7 +33,7 @@ test('backups are made when they are due and not before, older ones are removed,
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A' });
   const status = async () => (await db.query<Status>(sql`select * from backup_status`))[0];
-  /** Lets the job run once more. */
+  /** Runs the job once more. */
   const look = async () => {
     await db.query(sql`${makeScheduledBackup.enqueue({}, sql`(select)`)} returning 1`);
     const waiting = sql`select status, failures from background_jobs where name = 'make-backup' and status <> 'failed'`;

@@ -10,7 +10,10 @@ import type { BackedUpTable, Manifest } from './manifest.ts';
 import { type Content, measure, through } from './measure.ts';
 import { type VerifiedWal, verifyWal } from './wal/verify-wal.ts';
 
-/** Reads all of a backup, and of the WAL that leads from it to later moments. `onDamaged` is called with the name of each object that is not as it was stored, and why. */
+/**
+ * Reads a whole backup, and the WAL that leads from it to later moments. Calls `onDamaged` with the name and reason of
+ * each damaged object.
+ */
 export async function verifyBackup(
   store: BackupStore,
   backup_id: string,
@@ -49,18 +52,20 @@ export async function verifyBackup(
 
 const tableOf = ({ backup_id }: Manifest, { name }: BackedUpTable) => `backups/${backup_id}/tables/${name}`;
 
-/** The rows of a table as `copy … to stdout` wrote them. Its end is an error where they were altered. */
+/**
+ * Reads the rows of a table in the format of `copy … to stdout`. Throws DamagedObject at the end if they were altered.
+ */
 export function readTable(store: BackupStore, manifest: Manifest, table: BackedUpTable): Content {
   return through(store.read(tableOf(manifest, table), table.stored), createGunzip());
 }
 
-/** The hashes of the files of a backup, in batches. */
+/** Yields the hashes of a backup's files, in batches. */
 export async function* readFileList(store: BackupStore, manifest: Manifest): AsyncGenerator<string[]> {
   const list = through(store.read(`backups/${manifest.backup_id}/files`, manifest.files.list), createGunzip());
   yield* inBatches(linesOf(list));
 }
 
-/** How many rows there are in what `copy … to stdout` says, and their hash. */
+/** Counts and hashes the rows in the output of `copy … to stdout`. */
 export async function countRows(content: Content): Promise<{ rows: number; sha256: string }> {
   const measured = measure();
   let rows = 0;
