@@ -50,7 +50,7 @@ interface ConsoleNeeds {
 
 /**
  * Opens the API of the operator's page. It shares its functions with the commands, and like them connects as the owner
- * of the tables, once per request. Requests run one at a time. The caller must have checked `isOperator`.
+ * of the tables, once per request. Requests are serialized. The caller must have checked `isOperator`.
  */
 export function openOperatorConsole(needs: ConsoleNeeds): OperatorConsole {
   const operators = new Set(needs.config.OPERATORS);

@@ -15,9 +15,7 @@ interface WalState {
   failed: string | null;
 }
 
-/**
- * Checks whether the service can be restored to any moment: how far WAL archiving is behind, and whether WAL was lost.
- */
+/** Checks whether the service can be restored to any moment: the delay of WAL archiving, and whether WAL was lost. */
 export async function checkWal({ db, config: { BACKUP_WAL, DATA_DIR } }: DatabaseSubject): Promise<Finding[]> {
   if (BACKUP_WAL === undefined)
     return [ok('BACKUP_WAL is empty: backups can be restored, and no moments between them')];
