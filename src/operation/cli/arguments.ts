@@ -6,13 +6,13 @@ type Flags = NonNullable<ParseArgsConfig['options']>;
 
 interface Form<T extends Flags> {
   options: T;
-  /** The most arguments that are no options. */
+  /** Maximum number of positional arguments. */
   most: number;
-  /** What a wrong call is answered with. */
+  /** Printed after the error of a wrong call. */
   usage: string;
 }
 
-/** Reads the arguments of a command. Errors: UsageError. */
+/** Parses the arguments of a command. Throws UsageError. */
 export function readArguments<T extends Flags>(args: readonly string[], { options, most, usage }: Form<T>) {
   const problem = problemOf([...args], options, most);
   if (problem !== undefined) throw new UsageError(`${problem}\n\n${usage}`);
@@ -39,7 +39,7 @@ function problemOf(args: string[], options: Flags, most: number): string | undef
   return undefined;
 }
 
-/** What to write instead of a name that does not exist, if one is near to it. */
+/** Suggests an existing name that resembles an unknown one; "" if none does. */
 export function suggestion(name: string, known: readonly string[], prefix = ''): string {
   const upper = known.map((each) => each.toUpperCase());
   const near = nearestName(name, upper);

@@ -27,7 +27,7 @@ export const BACKUP_USAGE = `  ibid backup                                      
   ibid restore [BACKUP_ID] --at 2026-11-26T13:00:00Z            the same as of a moment after a backup, or --at latest, with BACKUP_WAL
   ibid resume                                                   jobs and mail of a restored service go on`;
 
-/** Runs one of the commands above. Returns whether what it looked at is whole. */
+/** Runs a backup command. Returns whether everything it checked is whole. */
 export async function runBackupCommand(config: Config, [command, ...args]: string[], print: Print): Promise<boolean> {
   const { positionals, values } = readArguments(args, {
     options: { at: { type: 'string' } },
@@ -55,7 +55,7 @@ export async function runBackupCommand(config: Config, [command, ...args]: strin
 
 type Work = (config: Config, store: BackupStore, print: Print, id: string | undefined) => Promise<boolean>;
 
-/** The database first: where the place of backups is away, that is recorded too. */
+/** Opens the database first, to record the failure even if the backup store is unavailable. */
 async function backup(config: Config, print: Print): Promise<boolean> {
   backupUrlOf(config);
   let isWhole = false;

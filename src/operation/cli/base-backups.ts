@@ -20,7 +20,7 @@ interface Parts {
   store: BackupStore;
 }
 
-/** How a backup gets its base backup where BACKUP_WAL is set. */
+/** Returns how a backup makes its base backup, or undefined if BACKUP_WAL is not set. */
 export async function recoveryOf(
   { BACKUP_WAL: windowSeconds, DATA_DIR }: Config,
   { db, own, blobs, store }: Parts,
@@ -31,7 +31,7 @@ export async function recoveryOf(
   return {
     windowSeconds,
     async makeBase(backupFolder, query) {
-      // What was restored stores no WAL before "ibid resume".
+      // A restored database stores no WAL until "ibid resume".
       const [state] = await query<{ is_on: boolean }>(sql`select ${jobsAreOn} as is_on`);
       if (!state?.is_on) return undefined;
       return makeBase(query, store, backupFolder, {

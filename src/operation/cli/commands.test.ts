@@ -17,7 +17,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const folder = await makeFolder();
 const BACKUP_URL = `file://${folder}/backups`;
 
-/** A call of each command and of each of its forms that works on the database which a service has made. */
+/** A call of every command, in each form, that works on the database of a service. */
 const ON_A_DATABASE = [
   'key --email ada@example.com',
   'verify',
@@ -38,7 +38,7 @@ const ON_A_DATABASE = [
   'user delete ada@example.com --yes',
   'plan acme',
 ];
-/** It works on the PostgreSQL in DATA_DIR alone. */
+/** Works only on the PostgreSQL in DATA_DIR. */
 const ON_OWN_DATABASE = [...ON_A_DATABASE, 'upgrade'];
 const SUBCOMMANDS = [
   'jobs retry',
@@ -46,7 +46,7 @@ const SUBCOMMANDS = [
 ];
 const CALLS = [...Object.keys(COMMANDS), ...SUBCOMMANDS, 'user export', 'user delete'];
 
-/** Runs a command in this process. `failed`: what is written to stderr. */
+/** Runs a command in this process. `failed` is its output to stderr. */
 async function ibid(line: string, env: Record<string, string> = {}) {
   const lines: string[] = [];
   const given = { DATA_DIR: join(folder, 'none'), BACKUP_URL, ...env };
@@ -59,7 +59,7 @@ async function ibid(line: string, env: Record<string, string> = {}) {
   return { isSound, text: lines.join('\n'), failed };
 }
 
-test('each command answers --help and -h with its usage, and --version and -v with the version', async () => {
+test('every command answers --help and -h with its usage, and --version and -v with the version', async () => {
   for (const call of CALLS) {
     const [name = ''] = call.split(' ');
     for (const line of [`${call} --help`, `${call} -h`, `help ${call}`, `${call} x y --help --nonsense`]) {
@@ -79,7 +79,7 @@ test('each command answers --help and -h with its usage, and --version and -v wi
   for (const name of Object.keys(COMMANDS)) assert.match(text, new RegExp(`^  ibid ${name}\\b`, 'm'));
 });
 
-test('an unknown command, an unknown option and an argument too many are named, and nothing is done', async () => {
+test('an unknown command or option or an excess argument is named, and nothing is done', async () => {
   for (const call of CALLS) {
     const { failed } = await ibid(`${call} --nonsense`);
     if (call === 'start') assert.match(failed, /^start takes no arguments/);
@@ -109,7 +109,7 @@ test('an unknown command, an unknown option and an argument too many are named, 
   assert.equal(existsSync(join(folder, 'none')), false);
 });
 
-test('a command on a DATA_DIR without a database names the folder and makes nothing in it', async () => {
+test('a command on a DATA_DIR without a database names the folder and creates nothing', async () => {
   const empty = join(folder, 'empty');
   await mkdir(empty);
   for (const DATA_DIR of [join(folder, 'none'), empty, join(folder, 'none', 'below')]) {
@@ -123,10 +123,10 @@ test('a command on a DATA_DIR without a database names the folder and makes noth
   for (const made of ['none', 'backups', 'report.json', 'ada.zip']) assert.equal(existsSync(join(folder, made)), false);
 });
 
-test('a command on a database without tables says so and makes none', async () => {
+test('a command on a database without tables says so and creates none', async () => {
   const DATABASE_URL = await makeEmptyDatabase();
   for (const line of ON_A_DATABASE) {
-    // It needs no database, and the key is in DATA_DIR.
+    // This form needs no database; its key is in DATA_DIR.
     if (line === 'verify --public-key') continue;
     assert.match((await ibid(line, { DATABASE_URL })).failed, /^the database has no tables: set DATABASE_URL/, line);
   }
@@ -135,7 +135,7 @@ test('a command on a database without tables says so and makes none', async () =
   assert.equal(row?.count, 0);
 });
 
-/** Runs a program of bin as a process. */
+/** Runs a program of bin in a child process. */
 function run(args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
   const env = {
     PATH: process.env.PATH,
@@ -168,13 +168,13 @@ test('start --help and --version start no service, and a wrong call of a program
   assert.equal(existsSync(join(folder, 'of-process')), false);
 });
 
-test('a command whose output is read no further ends without a trace', async () => {
+test('a command ends silently when its output is no longer read', async () => {
   const child = spawn(process.execPath, ['bin/ibid', 'config', '--explain'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // Closed before anything is written, as head does after its last line.
+  // Closed before the first write, as head does after its last line.
   child.stdout.destroy();
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));

@@ -21,7 +21,7 @@ type Print = (line: string) => void;
 
 interface Command {
   usage: string;
-  /** Answers false, or a promise of it, where what it looked at is not as it should be. */
+  /** Returns false, or a promise of it, if a check of the command failed. */
   run(env: Env, args: string[], print: Print): unknown;
 }
 
@@ -30,15 +30,15 @@ const START_USAGE = `  ibid start                                               
 const ofBackups = (name: string): Command => ({
   usage: BACKUP_USAGE,
   run(env, args, print) {
-    // So that requests do not wait for compressing and encrypting.
+    // Yield the CPU to requests while compressing and encrypting.
     if (name === 'backup') lowerOwnPriority(NICE.files);
     return runBackupCommand(readConfig(env), [name, ...args], print);
   },
 });
 
-/** Every command by its first word, in the order of the help. Commands of one kind share their usage. */
+/** All commands by their first word, in the order of the help. Commands of one kind share their usage. */
 export const COMMANDS: Record<string, Command> = {
-  // src/main.ts starts the service itself; only a call with arguments comes here.
+  // src/main.ts starts the service itself; this handles only calls with arguments.
   start: {
     usage: START_USAGE,
     run() {
@@ -72,7 +72,7 @@ const ASKS_FOR_HELP = new Set(['--help', '-h']);
 const ASKS_FOR_VERSION = new Set(['--version', '-v']);
 
 /**
- * Runs the command that the arguments name. Returns whether what it looked at is as it should be. Errors: UsageError, ConfigError,
+ * Runs the command that the arguments name. Returns whether all its checks passed. Throws UsageError, ConfigError or
  * StartError.
  */
 export async function runCommand(env: Env, args: readonly string[], print: Print): Promise<boolean> {

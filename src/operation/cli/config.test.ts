@@ -12,7 +12,7 @@ import { runMigrateCommand } from './migrate.ts';
 const folder = await makeFolder();
 let files = 0;
 
-/** A file of this content. */
+/** Writes a file with this content. */
 async function fileOf(content: string | Uint8Array): Promise<string> {
   const path = join(folder, `file-${(files += 1)}`);
   await writeFile(path, content);
@@ -25,7 +25,7 @@ function config(env: Record<string, string>, ...args: string[]) {
   return { isGood, lines, text: lines.join('\n') };
 }
 
-test('options are read from a file and from files of secrets, and the environment wins, also with an empty value', async () => {
+test('options come from a file and from secret files, and the environment wins, even with an empty value', async () => {
   const secret = await fileOf('postgres://me:pw@db/ibid\n');
   const IBID_CONFIG = await fileOf(
     `\uFEFF# of the file\r\n\r\nPORT=9000\r\n  HOST = "::1"\nMAIL_FROM='A # B <a@example.com>'\nLOG_LEVEL=debug\nSIGN_UP=open\nDATABASE_URL_FILE=${secret}\n`,
@@ -43,7 +43,7 @@ test('options are read from a file and from files of secrets, and the environmen
   assert.equal(readConfig({ OIDC_CLIENT_SECRET: '', OIDC_CLIENT_SECRET_FILE: other }).OIDC_CLIENT_SECRET, 's3cret');
 });
 
-test('config --check names every problem at once with file and line, shows no secret, and fails', async () => {
+test('config --check names every problem with file and line, shows no secret, and fails', async () => {
   const lines = await fileOf('two\nlines');
   const IBID_CONFIG = await fileOf(
     [
@@ -105,7 +105,7 @@ test('config --check names every problem at once with file and line, shows no se
   assert.equal(new Set(problems).size, problems.length, text);
 });
 
-test('PUBLIC_URL is an origin: a path, a query, a fragment or a login is refused with what to write instead', () => {
+test('PUBLIC_URL must be an origin: a path, query, fragment or login is refused with a correction', () => {
   for (const PUBLIC_URL of [
     'https://x.example/wiki',
     'https://x.example/wiki/',
@@ -131,7 +131,7 @@ test('PUBLIC_URL is an origin: a path, a query, a fragment or a login is refused
   );
 });
 
-test('without the login of the owner a process is refused what only the owner does, and a command says which login it needs', async () => {
+test("without the owner's login a process refuses work of the owner, and a command names the login it needs", async () => {
   const own = { SERVICE_DATABASE_URL: 'postgres://ibid_service@db/ibid' };
   const asked = {
     ...own,
@@ -152,7 +152,7 @@ test('without the login of the owner a process is refused what only the owner do
   assert.equal(existsSync(DATA_DIR), false, 'no PostgreSQL of its own was started instead');
 });
 
-test('a file of options that is missing, no text, or a folder is named, and nothing else is wrong then', async () => {
+test('an options file that is missing, not text or a folder is named, and no other problem is reported', async () => {
   for (const path of [join(folder, 'missing'), folder, await fileOf(Uint8Array.of(0x50, 0xff))]) {
     const { lines } = config({ IBID_CONFIG: path }, '--check');
     assert.equal(lines.length, 1, lines.join('\n'));
@@ -161,7 +161,7 @@ test('a file of options that is missing, no text, or a folder is named, and noth
   for (const args of [[], ['--chekc'], ['more']]) assert.throws(() => config({}, ...args), /ibid config --explain/);
 });
 
-test('variables of other programs are no misspelt options, however many there are', () => {
+test('variables of other programs are not taken for misspelt options, however many there are', () => {
   const foreign =
     'HOME PATH SHELL HOSTNAME PORTS ROLES PGDATABASE PGHOST LOGNAME MAIL MAILTO MAILFROM SMTP_HOST DATA_PATH';
   const more =
@@ -183,7 +183,7 @@ test('variables of other programs are no misspelt options, however many there ar
   }
 });
 
-test('config --explain has each option with its value, where it is from and its default, and no secret', async () => {
+test('config --explain shows the value, origin and default of every option, and no secret', async () => {
   const secret = await fileOf('hidden');
   const IBID_CONFIG = await fileOf(
     `PORT=9000\nSMTP_URL=smtps://me:hidden@mail.example.com\nOIDC_CLIENT_SECRET_FILE=${secret}`,

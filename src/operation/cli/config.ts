@@ -12,7 +12,7 @@ type Print = (line: string) => void;
 export const CONFIG_USAGE = `  ibid config --check                                           whether the options can be read, with everything that is wrong
   ibid config --explain                                         each option: its value, where that is from, its default`;
 
-/** Runs `ibid config …`, which needs no database. Returns whether nothing is wrong. Errors: UsageError. */
+/** Runs `ibid config …`, which needs no database. Returns whether the options have no problem. Throws UsageError. */
 export function runConfigCommand(env: Env, args: string[], print: Print): boolean {
   const { check, explain } = readFlags(args);
   const { config, inForce, problems } = inspectConfig(env);

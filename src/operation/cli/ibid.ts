@@ -1,6 +1,6 @@
 import { runCommand } from './commands.ts';
 
-/** The reader of the output, such as `head`, may end first: the command completes without it. */
+/** The reader of the output, such as `head`, may exit first: the command finishes without it. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -15,5 +15,5 @@ try {
   process.stderr.write(`ibid: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 process.exitCode = isSound ? 0 : 1;
-// A check of the doctor that hangs keeps the process alive otherwise; a pipe takes all of the output first.
+// A hanging check of the doctor would keep the process alive. Exit after the output has been flushed to the pipe.
 if (args[0] === 'doctor') process.stdout.write('', () => process.exit());

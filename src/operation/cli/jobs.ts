@@ -11,7 +11,7 @@ type Print = (line: string) => void;
 export const JOBS_USAGE = `  ibid jobs                                                     background jobs that failed for good, with their errors
   ibid jobs retry JOB_ID                                        one of them again, with all its attempts`;
 
-/** Runs `ibid jobs …`. Errors: UsageError. */
+/** Runs `ibid jobs …`. Throws UsageError. */
 export async function runJobsCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
   const { positionals } = readArguments(args, { options: {}, most: 2, usage: JOBS_USAGE });
   const [action, job_id] = positionals;
@@ -21,17 +21,17 @@ export async function runJobsCommand(config: Config, args: readonly string[], pr
   return withDatabase(config, (db) => retryJob(db, job_id, print));
 }
 
-/** Prints the background jobs that have used up their attempts, one per line, the latest first, fields separated by tabs. */
+/** Prints failed background jobs, the latest first, one per line with fields separated by tabs. */
 async function printFailedJobs(query: Query, print: Print): Promise<void> {
   for (const job of await listFailedJobs(query)) {
     const tenant = job.wiki_id ?? job.workspace_id ?? job.user_id ?? '-';
-    // An error of a mail server or a library may have line breaks and tabs.
+    // Errors of mail servers and libraries may contain line breaks and tabs.
     const error = job.error.replace(/\s+/g, ' ');
     print([job.job_id, job.name, tenant, job.failed_at, error].join('\t'));
   }
 }
 
-/** Puts a failed job back into the queue with all its attempts. Errors: UsageError where there is no such failed job. */
+/** Requeues a failed job with all its attempts. Throws UsageError if no failed job has this id. */
 async function retryJob(db: Db, job_id: string, print: Print): Promise<void> {
   const job = await retryFailedJob(db, COMMAND, job_id);
   if (!job) throw new UsageError(`there is no failed job "${job_id}": ibid jobs lists them.`);

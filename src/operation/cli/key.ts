@@ -19,7 +19,7 @@ interface KeyOptions {
   workspace_id: string | null;
 }
 
-/** Runs `ibid key …`, which prints only the secret of the key, so that a script can read it. Errors: UsageError. */
+/** Runs `ibid key …`, which prints only the secret of the key, for scripts. Throws UsageError. */
 export async function runKeyCommand(
   config: Config,
   args: readonly string[],
@@ -46,7 +46,8 @@ export async function runKeyCommand(
 }
 
 /**
- * Creates a key of the user with this address (the oldest one who verified it, else a new one) and returns its secret.
+ * Creates an API key and returns its secret. The key belongs to the oldest user who verified this address, or to a new
+ * user.
  */
 export async function makeKey(db: Db, options: KeyOptions): Promise<string> {
   const email = normalizeEmail(options.email);

@@ -8,7 +8,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { readConfig } from '../config.ts';
 import { runMigrateCommand } from './migrate.ts';
 
-test('migrate --plan says what is pending and changes nothing; migrate applies it, and then nothing is pending', async () => {
+test('migrate --plan prints pending migrations and changes nothing; migrate applies them', async () => {
   const DATABASE_URL = await makeEmptyDatabase();
   const config = readConfig({ DATABASE_URL, DATA_DIR: join(await makeFolder(), 'data') });
   const ibid = async (...args: string[]) => {
@@ -18,7 +18,7 @@ test('migrate --plan says what is pending and changes nothing; migrate applies i
   };
   const all = listMigrations();
   const [last] = all.slice(-1);
-  // As a first start leaves it that is stopped at once.
+  // The state that a first start leaves if it is stopped at once.
   await openOwner(DATABASE_URL).query(
     sql`create table migrations (name text collate "C" primary key, applied_at timestamptz not null default now(), works_with text)`,
   );

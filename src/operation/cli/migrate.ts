@@ -20,8 +20,8 @@ const KINDS = {
 };
 
 /**
- * Prints the pending migrations in order, or does everything that a start does as the owner of the database. Errors: StartError
- * where the database is newer.
+ * Prints the pending migrations in order, or does everything that a start does as the owner of the database. Throws
+ * StartError if the database is newer.
  */
 export async function runMigrateCommand(config: Config, args: string[], print: Print): Promise<void> {
   const { values } = readArguments(args, { options: { plan: { type: 'boolean' } }, most: 0, usage: MIGRATE_USAGE });

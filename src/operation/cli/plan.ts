@@ -21,7 +21,7 @@ interface SetPlan {
   period_end: string;
 }
 
-/** Runs `ibid plan …`. Errors: UsageError. */
+/** Runs `ibid plan …`. Throws UsageError. */
 export async function runPlanCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
   const { positionals, values } = readArguments(args, {
     options: { seats: { type: 'string' }, until: { type: 'string' } },
@@ -41,7 +41,7 @@ export async function runPlanCommand(config: Config, args: readonly string[], pr
   });
 }
 
-/** undefined: none. */
+/** Finds a plan by id; returns undefined for "none". Throws UsageError. */
 function planOf(plans: readonly Plan[], plan_id: string): Plan | undefined {
   if (plan_id === 'none') return undefined;
   const plan = plans.find((candidate) => candidate.plan_id === plan_id);
@@ -81,7 +81,7 @@ async function setPlan(
   });
 }
 
-/** A month or a year from now. */
+/** Returns the end of a period that starts now: a month or a year. */
 function endOf(plan: Plan | undefined): Date {
   const end = new Date();
   if (plan?.interval === 'month') end.setUTCMonth(end.getUTCMonth() + 1);

@@ -25,12 +25,12 @@ type Print = (line: string) => void;
 
 const EVERY_ROW = "set row_security = off; set ibid.service = 'on'";
 
-/** How many files are looked at together. */
+/** Files per query. */
 const BATCH = 500;
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** undefined: as late as possible. */
+/** Parses --at; returns undefined for "latest". Throws UsageError. */
 function readMoment(at: string): string | undefined {
   if (at === 'latest') return undefined;
   const time = MOMENT.test(at) ? Date.parse(at) : Number.NaN;
@@ -39,8 +39,8 @@ function readMoment(at: string): string | undefined {
 }
 
 /**
- * Recovers the service's own PostgreSQL to a moment in a DATA_DIR without a database, and the files that it then referred to.
- * Returns whether all of these were there. Errors: RestoreRefused, DamagedObject, StartError.
+ * Recovers the service's own PostgreSQL to a moment in a DATA_DIR without a database, with the files it referred to.
+ * Returns whether all files were restored. Throws RestoreRefused, DamagedObject or StartError.
  */
 export async function restoreToMoment(
   config: Config,
@@ -81,10 +81,10 @@ export async function restoreToMoment(
   return missing.length === 0;
 }
 
-/** Of the name of a segment. */
+/** Length of a segment's name. */
 const SEGMENT_LENGTH = 24;
 
-/** Gets the segment after the one that was asked for meanwhile. */
+/** Prefetches the next segment while PostgreSQL replays the requested one. */
 function ahead(segments: readonly string[], get: Supply): Supply {
   let next: { name: string; content: ReturnType<Supply> } | undefined;
   return async (name) => {
@@ -93,14 +93,14 @@ function ahead(segments: readonly string[], get: Supply): Supply {
     next = undefined;
     if (content && segments.includes(name) && following !== undefined) {
       next = { name: following, content: get(following) };
-      // Where it is asked for, that is where it fails.
+      // A failure is thrown when PostgreSQL requests the segment.
       next.content.catch(() => undefined);
     }
     return content;
   };
 }
 
-/** Returns how many files were restored; the others are `missing`. */
+/** Restores the files of a recovered database. Returns their number, and adds the others to `missing`. */
 async function complete(
   config: Config,
   store: BackupStore,
@@ -135,7 +135,7 @@ async function refuseNewer(query: Query): Promise<void> {
   throw new RestoreRefused(`the backup was made by another Ibid (it has ${unknown}): restore it with that version.`);
 }
 
-/** The files that the database refers to as of the moment. */
+/** Restores the files that the database refers to at that moment. */
 async function restoreFiles(query: Query, store: BackupStore, blobs: BlobStore, missing: string[]): Promise<number> {
   let restored = 0;
   for (let last = ''; ; ) {

@@ -20,7 +20,7 @@ const place = {
 };
 const world = await openWorld(place);
 
-test('seed makes people, pages, sources, a conflict and an unpaid bill, once', async () => {
+test('seed creates people, pages, sources, a conflict and an unpaid bill, once', async () => {
   const lines: string[] = [];
   const seed = () => runSeedCommand(readConfig(place), ['--address', world.address], (line) => lines.push(line));
   await seed();

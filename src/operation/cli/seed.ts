@@ -18,7 +18,9 @@ const OWNER = 'ada@example.com';
 const MEMBERS = { 'grace@example.com': 'admin', 'alan@example.com': 'member' };
 const OPENING = '# Opening\n\nUnlock the doors at 9.\n\nSwitch on the lights.\n';
 
-/** Files of the first upload; the last one changes where a person edited its page, so that the second upload conflicts. */
+/**
+ * Files of the first upload. The second upload changes the last file where its page was edited, which makes a conflict.
+ */
 const FILES = {
   'handbook/README.md': '# Handbook\n\nBegin with [the library](library/README.md).\n',
   'handbook/library/README.md': '# Library\n\n[Opening](opening.md) and [lending](lending.html).\n',
@@ -27,7 +29,7 @@ const FILES = {
   'handbook/library/opening.md': OPENING,
 };
 
-/** Pages that people wrote, each below the one before. */
+/** Pages written by users, each below the previous page. */
 const WRITTEN = [
   { title: 'Projects', markdown: '# Projects\n\nWhat we are working on.\n' },
   { title: 'New catalogue', markdown: '# New catalogue\n\n- [x] Choose a format\n- [ ] Scan the cards\n' },
@@ -37,7 +39,7 @@ const WRITTEN = [
   },
 ];
 
-/** Runs `ibid seed …`. Errors: UsageError. */
+/** Runs `ibid seed …`. Throws UsageError. */
 export async function runSeedCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
   const { values } = readArguments(args, { options: { address: { type: 'string' } }, most: 0, usage: SEED_USAGE });
   const address = values.address ?? `http://127.0.0.1:${config.PORT}`;
@@ -64,7 +66,7 @@ export async function runSeedCommand(config: Config, args: readonly string[], pr
 
 type Api = (method: string, path: string, body?: object) => Promise<any>;
 
-/** Calls the API with a key. Errors: UsageError with what was answered. */
+/** Returns a client of the API with this key. It throws UsageError with the response if a call fails. */
 function apiOf(address: string, key: string): Api {
   return async (method, path, body) => {
     const isForm = body instanceof FormData;
@@ -110,7 +112,10 @@ async function upload(api: Api, wiki: string, files: Record<string, string>): Pr
   while (!(await api('GET', `${wiki}/uploads/${upload_id}`)).finished_at) await pause(200);
 }
 
-/** A subscription as the payment provider would report it. No customer there is made, so the provider is never asked about it. */
+/**
+ * Inserts a subscription as the payment provider would report it. The customer does not exist there, so the provider is
+ * never asked about it.
+ */
 async function leaveUnpaid(db: Db, config: Config, workspace_id: string): Promise<string> {
   const plan = loadPlans(config.PLANS_FILE).find(({ checkout, unit_amount }) => checkout !== 'none' && unit_amount > 0);
   if (config.STRIPE_SECRET_KEY === undefined || !plan) return 'No bill is unpaid: STRIPE_SECRET_KEY is not set.';

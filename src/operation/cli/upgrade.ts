@@ -14,9 +14,8 @@ type Print = (line: string) => void;
 export const UPGRADE_USAGE = `  ibid upgrade                                                  moves the service's own PostgreSQL to the installed major version`;
 
 /**
- * Moves the own PostgreSQL to the major version that is installed: all rows are copied and compared, then the new cluster
- * takes the place of the old one, which is kept. The service is stopped meanwhile. Errors: StartError, UsageError,
- * RestoreRefused.
+ * Upgrades the own PostgreSQL to the installed major version. Copies and compares all rows, then replaces the old
+ * cluster, which is kept. The service must be stopped. Throws StartError, UsageError or RestoreRefused.
  */
 export async function runUpgrade(config: Config, args: readonly string[], print: Print): Promise<void> {
   readArguments(args, { options: {}, most: 0, usage: UPGRADE_USAGE });

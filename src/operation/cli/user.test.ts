@@ -18,7 +18,7 @@ const place = { DATABASE_URL: await makeDatabase(), DATA_DIR: join(folder, 'data
 const world = await openWorld(place);
 const { db } = world;
 
-/** Runs `ibid user …`, and returns what it prints. */
+/** Runs `ibid user …` and returns its output. */
 async function ibid(...args: string[]): Promise<string> {
   const lines: string[] = [];
   await runUserCommand(readConfig(place), args, (line) => lines.push(line));
@@ -35,7 +35,7 @@ async function filesOf(zip: Buffer): Promise<Map<string, string>> {
   return new Map([...(await unzipped(zip))].map(([name, bytes]) => [name, bytes.toString()]));
 }
 
-test('user export writes what the person would get, for them alone, and leaves a record', async () => {
+test('user export writes the same archive as the endpoint, readable only by its owner, and audits it', async () => {
   const [acme, ada] = [await world.owner(), await world.owner('ada@example.com')];
   await addMember(acme.workspace_id, ada.user_id, 'member');
   const pages = `/v1/wikis/${acme.wiki_id}/pages`;
@@ -56,7 +56,7 @@ test('user export writes what the person would get, for them alone, and leaves a
   assert.ok(![...given.values()].join().includes('others wrote this'));
   const { credential_kind, actor_id } = await lastEvent('user.exported');
   assert.deepEqual([credential_kind, actor_id], ['command', ada.user_id]);
-  // The command has one event more, of the export that came before.
+  // The archive of the command has an additional event, for the earlier export.
   for (const name of ['ibid.json', 'account_events.jsonl']) {
     assert.ok(own.delete(name) && given.delete(name));
   }
@@ -72,7 +72,7 @@ async function lastEvent(type: string) {
   return event ?? assert.fail(`no record of ${type}`);
 }
 
-test('user delete deletes the account of who signs in at an external issuer, with the refusals of the endpoint', async () => {
+test('user delete deletes an account of an external issuer, with the same refusals as the endpoint', async () => {
   const acme = await world.owner();
   const profile = { issuer: 'https://issuer.example', subject: 'grace', avatar_url: '', display_name: 'Grace Hopper' };
   const user_id = await ensureUser(db.query, { ...profile, email: 'grace@example.com', email_verified: true });
@@ -107,7 +107,7 @@ test('user delete deletes the account of who signs in at an external issuer, wit
   );
 });
 
-test('user delete says what stays where others may have the address, and takes the id of one of several', async () => {
+test('user delete says what remains if others may have the address, and takes an id if it is ambiguous', async () => {
   const email = 'both@example.com';
   const claimed = { issuer: 'https://issuer.example', avatar_url: '', display_name: '', email, email_verified: false };
   const first = await ensureUser(db.query, { ...claimed, subject: 'one' });
@@ -121,7 +121,7 @@ test('user delete says what stays where others may have the address, and takes t
   }
 });
 
-test('user merge makes one user of two, and says what stands in the way', async () => {
+test('user merge joins two users, and names obstacles', async () => {
   const owner = await world.owner();
   const issuer = { issuer: 'https://issuer.example', avatar_url: '', display_name: 'Vera', email_verified: true };
   const second = await ensureUser(db.query, { ...issuer, subject: 'vera', email: 'vera.second@example.com' });
@@ -145,7 +145,7 @@ test('user merge makes one user of two, and says what stands in the way', async 
   assert.equal((await owner.get('/v1/me')).body.user_id, owner.user_id);
 });
 
-test('user email changes the address of a person, for them alone, and says who has it already', async () => {
+test("user email changes only this user's address, and says which user already has it", async () => {
   const [grace, other] = [await world.person('grace.old@example.com'), await world.person('taken@example.com')];
   assert.match(
     await ibid('email', 'grace.old@example.com', 'grace.new@example.com'),

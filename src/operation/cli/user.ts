@@ -43,7 +43,7 @@ interface Person {
   issuers: string;
 }
 
-/** Runs `ibid user …`. Errors: UsageError. */
+/** Runs `ibid user …`. Throws UsageError. */
 export async function runUserCommand(config: Config, args: string[], print: Print): Promise<void> {
   const { positionals, values } = readArguments(args, {
     options: { yes: { type: 'boolean', default: false } },
@@ -88,7 +88,7 @@ const CANNOT_MERGE: Record<string, string> = {
   gone: 'one of them was deleted meanwhile.',
 };
 
-/** Errors: UsageError with what stands in the way. */
+/** Merges two users. Throws UsageError if an obstacle prevents it. */
 async function merge(db: OwnerDb, kept: Person, merged: Person, isMeant: boolean, print: Print): Promise<void> {
   if (!isMeant) {
     print(`${nameOf(merged)} becomes a part of ${nameOf(kept)}: repeat it with --yes.`);
@@ -112,7 +112,7 @@ async function merge(db: OwnerDb, kept: Person, merged: Person, isMeant: boolean
   print(`${nameOf(merged)} is now a part of ${nameOf(kept)}`);
 }
 
-/** By an id, or by an address that one user has. Errors: UsageError. */
+/** Finds a user by id, or by an address that only one user has. Throws UsageError. */
 async function findPerson(query: Query, given: string): Promise<Person> {
   const found = await query<Person>(sql`
     select u.user_id, u.email, u.display_name, u.email_verified,
@@ -129,7 +129,7 @@ function nameOf({ user_id, email, display_name, issuers }: Person): string {
   return `${user_id} (${[display_name, email || 'no address', issuers && `signs in by ${issuers}`].filter(Boolean).join(', ')})`;
 }
 
-/** What the endpoints of the account have, for a command that acts for this user. */
+/** Returns the database access of the account endpoints, for a command that acts as this user. */
 function actingFor({ user_id }: Person, db: ServiceDb, event: EventType): AuthorizedDb {
   return guard({
     db: db.in({ who: 'command', user_id }),
@@ -146,7 +146,10 @@ function actingFor({ user_id }: Person, db: ServiceDb, event: EventType): Author
   });
 }
 
-/** Errors: those of the file system, EEXIST for a file that is there; then no part of the archive stays. */
+/**
+ * Writes the user's export to a new file. Throws errors of the file system, EEXIST if the file exists. Removes a
+ * partial archive.
+ */
 async function exportTo(file: string, config: Config, db: ServiceDb, person: Person, print: Print): Promise<void> {
   const target = createWriteStream(file, { flags: 'wx', mode: 0o600 });
   await new Promise((resolve, reject) => target.once('open', resolve).once('error', reject));
@@ -165,7 +168,10 @@ async function exportTo(file: string, config: Config, db: ServiceDb, person: Per
   print(`${nameOf(person)}: what the service has of them is in ${file}`);
 }
 
-/** Errors: UsageError for an address that is none, that another account has, or that another service says. */
+/**
+ * Changes the address of a user. Throws UsageError if it is invalid, belongs to another account, or is managed by an
+ * issuer.
+ */
 async function changeAddress(given: string, db: ServiceDb, person: Person, print: Print): Promise<void> {
   const email = normalizeEmail(given);
   if (email === undefined) throw new UsageError(`"${given}" is not one plain e-mail address.`);
@@ -178,7 +184,7 @@ async function changeAddress(given: string, db: ServiceDb, person: Person, print
   print(`${nameOf(person)}: the address is now ${email}`);
 }
 
-/** Errors: UsageError where an owner of a workspace, or the operator, has to do something before. */
+/** Deletes a user. Throws UsageError if an owner of a workspace or the operator has to act first. */
 async function remove(db: ServiceDb, person: Person, print: Print): Promise<void> {
   try {
     await actingFor(person, db, 'user.deleted').transaction(deleteCaller);

@@ -46,7 +46,7 @@ async function report(): Promise<{ isSound: boolean; text: string }> {
   return { isSound, text: collected.signed(key) };
 }
 
-/** What the checker of the documentation says, which has nothing of our code. */
+/** Runs the checker from the documentation, which shares no code with the service. */
 async function check(text: string): Promise<{ status: number | null; lines: string[]; errors: string }> {
   await writeFile(files.checker, CHECKER);
   await writeFile(files.report, text);
@@ -63,7 +63,7 @@ async function check(text: string): Promise<{ status: number | null; lines: stri
   return { status, lines: output.trim().split('\n'), errors };
 }
 
-test('a report can be checked without our code, by its signature and by the API', async () => {
+test('a report can be checked independently, by its signature and the API', async () => {
   const { isSound, text } = await report();
   assert.ok(isSound);
   const { status, lines, errors } = await check(text);
@@ -82,7 +82,7 @@ test('OpenSSL accepts the signature', async () => {
   assert.equal(status, 0, String(stdout));
 });
 
-test('a report that was altered after it was signed is refused', async () => {
+test('a report altered after signing is refused', async () => {
   const { text } = await report();
   const altered = text.replace('a.md', 'c.md');
   assert.notEqual(altered, text);
@@ -91,7 +91,7 @@ test('a report that was altered after it was signed is refused', async () => {
   assert.match(errors, /the signature is not valid/);
 });
 
-test('a text that is altered before or after the report is named by it', async () => {
+test('a text altered before or after the report is named by the checker', async () => {
   const { text: before } = await report();
   await world.db.query(sql`
     update source_texts set text = replace(text, 'One', 'Two')
@@ -107,7 +107,7 @@ test('a text that is altered before or after the report is named by it', async (
   );
 });
 
-test('the key is readable by the service alone, and stays the same', async () => {
+test('the key is readable only by the service, and does not change', async () => {
   const [first, second] = await Promise.all([openReportKey(DATA_DIR), openReportKey(DATA_DIR)]);
   assert.equal(first.public_key, second.public_key);
   assert.equal(statSync(join(DATA_DIR, 'report-key.pem')).mode & 0o777, 0o600);

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type { CheckedPage } from '../../sources/verification/check-source.ts';
 import type { CheckedSource, StoredSource } from '../../sources/verification/records.ts';
 
-/** What signs reports. */
+/** The key pair that signs reports. */
 export interface ReportKey {
   private_key: KeyObject;
   /** PEM. */
@@ -21,7 +21,7 @@ export interface ReportKey {
 
 const KEY_FILE = 'report-key.pem';
 
-/** In words, for who checks a report without this code; docs/operations/verification-reports.md explains them. */
+/** Explanations for checkers of a report without this code; see docs/operations/verification-reports.md. */
 const HOW = [
   'file_sha256: SHA-256 of the stored bytes, computed again; file says whether it is the hash of the upload.',
   'text_sha256: SHA-256 of the stored text in UTF-8; text says whether the file gave the same text when it was read again by version current_extractor_version of the extractor.',
@@ -33,13 +33,13 @@ const HOW = [
 ];
 
 /**
- * The Ed25519 key in DATA_DIR, made when it is first needed. It is not in the database, so that who can write there cannot
- * sign what they wrote.
+ * Opens the Ed25519 key in DATA_DIR, created on first use. It is not in the database, so that write access to the
+ * database does not suffice to sign a forged report.
  */
 export async function openReportKey(dataDir: string): Promise<ReportKey> {
   const path = join(dataDir, KEY_FILE);
   const made = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
-  // Linked when it is whole: of two processes that make one at a time both then read the same.
+  // Linked when complete, so that concurrent processes end up with the same key.
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, made, { flag: 'wx', mode: 0o600 });
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {
@@ -50,7 +50,7 @@ export async function openReportKey(dataDir: string): Promise<ReportKey> {
   return { private_key, public_key: createPublicKey(private_key).export({ type: 'spki', format: 'pem' }).toString() };
 }
 
-/** Collects what was checked. `wiki_id`: "" for all wikis. */
+/** Collects checked sources for a report. `wiki_id` is "" for all wikis. */
 export function openReport(wiki_id: string) {
   const sources: object[] = [];
   return {
@@ -68,7 +68,7 @@ export function openReport(wiki_id: string) {
         pages,
       });
     },
-    /** The report as JSON: `record` is a text, of which `signature` is the Ed25519 signature in Base64. */
+    /** Returns the report as JSON: `record` is a text, and `signature` its Ed25519 signature in Base64. */
     signed({ private_key, public_key }: ReportKey): string {
       const record = JSON.stringify({
         format: 'ibid-verification-1',

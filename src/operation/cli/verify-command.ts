@@ -15,7 +15,7 @@ export const VERIFY_USAGE = `  ibid verify [--wiki WIKI_ID]                     
   ibid verify --report FILE [--wiki WIKI_ID]                    the same, with a signed record of it in FILE
   ibid verify --public-key                                      the key that checks the signature of such a record`;
 
-/** Runs `ibid verify …`. Returns whether all sources match. Errors: UsageError. */
+/** Runs `ibid verify …`. Returns whether all sources match. Throws UsageError. */
 export async function runVerifyCommand(config: Config, args: readonly string[], print: Print): Promise<boolean> {
   const { values } = readArguments(args, {
     options: {
@@ -32,7 +32,7 @@ export async function runVerifyCommand(config: Config, args: readonly string[], 
   return true;
 }
 
-/** Verifies sources with processes of its own. */
+/** Verifies sources in processes separate from the service's. */
 async function verifyAll(
   config: Config,
   { wiki: wiki_id, report: file }: { wiki: string; report?: string },

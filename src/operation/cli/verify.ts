@@ -7,10 +7,10 @@ import { type CheckedPage, checkSource, NO_BOUNDS } from '../../sources/verifica
 import type { CheckedSource, CitingPage, StoredSource } from '../../sources/verification/records.ts';
 import { citingPages, storedSourceColumns } from '../../sources/verification/stored-sources.ts';
 
-/** Number of sources verified together; their texts and files are held in memory. */
+/** Sources verified together; their texts and files are in memory. */
 const BATCH_SIZE = 4;
 
-/** Where files are read again, for a workspace. */
+/** Access to stored files and to the processes that read them, by workspace. */
 export interface Readers {
   blobs: Pick<Blobs, 'stream' | 'read'>;
   readerOf: (workspace_id: string) => DocumentReader;
@@ -20,9 +20,9 @@ export interface Readers {
 type SourceRow = StoredSource & { workspace_id: string };
 
 /**
- * Verifies every source from its stored file on, in one wiki, or in all where `wiki_id` is "". Pages with a block that cannot
- * be verified become stale. Prints a line for each finding, and one at the end; returns whether there is no finding.
- * `onChecked` gets each source with what was found, in order.
+ * Verifies every source of one wiki, or of all if `wiki_id` is "", starting at its stored file. Marks pages with
+ * unverified blocks as stale. Prints a line per finding and a summary; returns whether there are no findings. Calls
+ * `onChecked` for each source in order.
  */
 export async function verifySources(
   { query }: Pick<OwnerDb, 'query'>,
@@ -69,7 +69,10 @@ export async function verifySources(
   return sums.damaged === 0 && orphaned.length === 0;
 }
 
-/** Pages that count a source and have none: who deletes a source leaves pages that count none. */
+/**
+ * Pages that count a source without having any. Deleting a source in the API corrects the count, so these lost theirs
+ * in another way.
+ */
 function pagesWithoutSource(query: OwnerDb['query'], wiki_id: string) {
   return query<{ wiki_id: string; page_id: string; path: string }>(sql`
     select p.wiki_id, p.page_id, p.path from pages p

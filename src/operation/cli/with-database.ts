@@ -10,7 +10,7 @@ import { explainUnreachable, prepareDatabase } from '../../platform/db/prepare-d
 import { sql } from '../../platform/db/sql.ts';
 import type { Config } from '../config.ts';
 
-/** The arguments of the command are wrong; the message says what to write instead. */
+/** Thrown if the arguments of a command are wrong; the message contains a correction. */
 export class UsageError extends Error {}
 
 export const onWait = (reason: string) => void process.stderr.write(`Waiting: ${reason}.\n`);
@@ -21,9 +21,7 @@ type Work = (
   own: Connection | undefined,
 ) => Promise<void>;
 
-/**
- * Runs `work` on the database of the service, migrated; if the service is not running, its PostgreSQL is started for it.
- */
+/** Runs `work` on the migrated database of the service. Starts the service's PostgreSQL if it is not running. */
 export async function withDatabase(
   config: Config,
   work: (db: OwnerDb, own: Connection | undefined) => Promise<void>,
@@ -36,8 +34,9 @@ export async function withDatabase(
 }
 
 /**
- * The same on the database as it is. `prepare` migrates it: as far as it says, else to the end. `own`: how to connect to the
- * service's own PostgreSQL, where it is that. Errors: UsageError where no service has made the database.
+ * Runs `work` on the database without migrating it. `prepare` migrates it, up to the given migrations or to the end.
+ * `own` connects to the service's own PostgreSQL, if that is used. Throws UsageError if no service has created the
+ * database.
  */
 export async function withConnection(config: Config, work: Work): Promise<void> {
   refuseMissingDatabase(config);
@@ -47,7 +46,7 @@ export async function withConnection(config: Config, work: Work): Promise<void> 
   });
 }
 
-/** Errors: UsageError where DATA_DIR has no database, so that a command in the wrong folder does not make one. */
+/** Throws UsageError if DATA_DIR has no database, so that a command in the wrong folder does not create one. */
 export function refuseMissingDatabase({ DATABASE_URL, SERVICE_DATABASE_URL, DATA_DIR }: Config): void {
   if (DATABASE_URL !== undefined || SERVICE_DATABASE_URL !== undefined || hasDatabase(DATA_DIR)) return;
   throw new UsageError(
@@ -55,7 +54,7 @@ export function refuseMissingDatabase({ DATABASE_URL, SERVICE_DATABASE_URL, DATA
   );
 }
 
-/** Errors: UsageError where the database has no tables; StartError where it does not answer. */
+/** Throws UsageError if the database has no tables, and StartError if it does not answer. */
 async function refuseEmptyDatabase(db: OwnerDb, url: string | undefined): Promise<void> {
   const [row] = await db
     .query<{ is_made: boolean }>(sql`select to_regclass('migrations') is not null as is_made`)
@@ -68,7 +67,7 @@ async function refuseEmptyDatabase(db: OwnerDb, url: string | undefined): Promis
   );
 }
 
-/** As `withConnection`, but makes the database where there is none. */
+/** Like `withConnection`, but creates a missing database. */
 export async function withNewConnection(config: Config, work: Work): Promise<void> {
   if (!config.DATABASE_URL && config.SERVICE_DATABASE_URL) {
     throw new UsageError('this works as the owner of the database: set DATABASE_URL to its address with that login.');

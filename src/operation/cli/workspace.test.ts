@@ -19,7 +19,7 @@ const place = { DATABASE_URL: await makeDatabase(), DATA_DIR: join(await makeFol
 const world = await openWorld({ ...place, METRICS_PORT, PASSWORD_SIGN_IN: 'on' });
 const { db } = world;
 
-/** Runs `ibid workspace …`, and returns what it prints. */
+/** Runs `ibid workspace …` and returns its output. */
 async function ibid(...args: string[]): Promise<string[]> {
   const lines: string[] = [];
   await runWorkspaceCommand(readConfig(place), args, (line) => lines.push(line));
@@ -31,7 +31,7 @@ async function slugOf({ workspace_id }: Owner): Promise<string> {
   return row?.slug ?? '';
 }
 
-/** The audit records that commands have left, the newest first. */
+/** Audit records of commands, the newest first. */
 async function recorded(owner: Owner) {
   const { body } = await owner.get(`/v1/workspaces/${owner.workspace_id}/audit-events`);
   const events = body as AuditEvent[];
@@ -40,7 +40,7 @@ async function recorded(owner: Owner) {
     .reverse();
 }
 
-test('list shows the workspaces that store the most, and /metrics the same', async () => {
+test('list shows the workspaces that store the most, as does /metrics', async () => {
   const [small, large] = [await world.owner(), await world.owner()];
   await large.post(`/v1/wikis/${large.wiki_id}/pages`, { title: 'Large', markdown: 'x'.repeat(100_000) });
   const [head, first, ...rest] = await ibid('list', '--top', '1');
@@ -59,7 +59,7 @@ test('list shows the workspaces that store the most, and /metrics the same', asy
   assert.match(metrics, new RegExp(`ibid_usage{name="wikis"} ${wikis?.count}\n`));
 });
 
-test('limits shows and sets the limits of one workspace, which take precedence over its plan', async () => {
+test('limits shows and sets limits of one workspace, which take precedence over its plan', async () => {
   const owner = await world.owner();
   const slug = await slugOf(owner);
   const before = await ibid('limits', slug);
@@ -85,7 +85,7 @@ test('limits shows and sets the limits of one workspace, which take precedence o
   assert.deepEqual(back?.changes.after, { limits: { bytes: 2e9, wikis: null } });
 });
 
-test('a command that makes no sense says what to write instead, and changes nothing', async () => {
+test('an invalid command changes nothing and suggests a correction', async () => {
   const owner = await world.owner();
   const wrong: [string[], RegExp][] = [
     [['grow'], /no command "workspace grow"[\s\S]*ibid workspace list/],
@@ -115,7 +115,7 @@ async function upload(client: Client, wiki_id: string): Promise<string> {
   return body.upload_id;
 }
 
-test('jobs of a paused workspace wait, its requests and the jobs of others go on', async () => {
+test('jobs of a paused workspace wait, while its requests and the jobs of other workspaces continue', async () => {
   const [paused, other] = [await world.owner(), await world.owner()];
   await ibid('pause', paused.workspace_id);
   const waiting = await upload(paused, paused.wiki_id);
@@ -139,7 +139,7 @@ test('jobs of a paused workspace wait, its requests and the jobs of others go on
   );
 });
 
-test('a workspace with a larger share has more jobs run before others come first', async () => {
+test('a workspace with a larger share runs more jobs before others take precedence', async () => {
   const [first, second] = [await world.owner(), await world.owner()];
   await ibid('share', second.workspace_id, '3');
   const claimable = async (onlyIdle: boolean) => {
@@ -149,7 +149,7 @@ test('a workspace with a larger share has more jobs run before others come first
     });
     return rows.map(({ wiki_id }) => [first, second].findIndex(({ workspace_id }) => wiki_id.startsWith(workspace_id)));
   };
-  // Jobs of a kind that no worker runs: of each workspace one waits, and some run.
+  // Jobs of a kind without a worker: one job of each workspace waits, and some run.
   const add = (owner: Owner, running: number) =>
     db.query(sql`
       with wiki as (
@@ -160,7 +160,7 @@ test('a workspace with a larger share has more jobs run before others come first
       insert into jobs (wiki_id, job_id, kind, worker_id, status, started_at)
       select wiki_id, 'job_' || wiki_id, 'compile', 'test', case when right(wiki_id, 1) = '0' then 'queued' else 'running' end,
         case when right(wiki_id, 1) = '0' then null else now() end from wiki`);
-  // Workers would put back what none of them runs.
+  // Live worker, so that real workers do not requeue the running jobs.
   await db.query(sql`insert into workers (worker_id, alive_until) values ('test', now() + interval '1 hour')`);
   await add(first, 1);
   await add(second, 2);
@@ -177,9 +177,9 @@ test('a workspace with a larger share has more jobs run before others come first
   await db.query(sql`delete from jobs where kind = 'compile'`);
 });
 
-test('the claim of a job reads the oldest that wait, by an index, however many there are, and is one statement', async () => {
+test('claiming a job is one statement that reads only the oldest waiting jobs, by an index', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
-  // Of a kind that no worker runs.
+  // Jobs of a kind without a worker.
   const wait = (wiki_id: string, name: string, count: number) =>
     db.query(sql`
       insert into jobs (wiki_id, job_id, kind)
@@ -200,7 +200,7 @@ test('the claim of a job reads the oldest that wait, by an index, however many t
   await wait(owner.wiki_id, 'many', 900);
   await wait(other.wiki_id, 'last', 1);
   assert.ok((await claim()) <= few + 20);
-  // Of a workspace with a running job the others are passed over, not read.
+  // Waiting jobs of a workspace with a running job are skipped, not read.
   await db.query(sql`
     with worker as (insert into workers (worker_id, alive_until) values ('busy', now() + interval '1 hour'))
     update jobs set status = 'running', started_at = now(), worker_id = 'busy' where job_id = 'job_few1' and wiki_id = ${owner.wiki_id}`);
@@ -210,7 +210,7 @@ test('the claim of a job reads the oldest that wait, by an index, however many t
   assert.equal(new Set(claims).size, 1);
 });
 
-/** The plan of the function, for jobs of workspaces without running ones, and the rows that it reads of jobs. */
+/** Returns the plan of jobs_to_claim for idle workspaces, and the number of job rows it reads. */
 async function planOfClaim(): Promise<{ plan: string; rows: number }> {
   const [claim] = await db.query<{ body: string }>(
     sql`select prosrc as body from pg_proc where proname = 'jobs_to_claim'`,
@@ -227,7 +227,7 @@ async function planOfClaim(): Promise<{ plan: string; rows: number }> {
   });
 }
 
-test('sign-out ends the sessions and widget tokens of the members of one workspace, and its keys where asked', async () => {
+test("sign-out ends sessions and widget tokens of one workspace's members, and revokes keys on request", async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const member = await world.member(owner.workspace_id, 'member');
   const [session, strange] = [await signedInClient(world, member.user_id), await signedInClient(world, other.user_id)];
@@ -264,7 +264,7 @@ test('sign-out ends the sessions and widget tokens of the members of one workspa
   assert.deepEqual(kept, actual);
 });
 
-test('plan sets the plan and the seats of a workspace without a payment, and online nothing is sold', async () => {
+test('plan sets the plan and seats of a workspace without payment, and the online shop then sells nothing', async () => {
   const owner = await world.owner();
   const slug = await slugOf(owner);
   const plan = async (...args: string[]) => {

@@ -36,10 +36,10 @@ const OPTIONS: Record<string, { [name: string]: { type: 'string' | 'boolean'; de
   'sign-out': { keys: { type: 'boolean' } },
 };
 
-/** The most arguments, where it is not the workspace alone. */
+/** Maximum number of arguments, if it is not only the workspace. */
 const MOST: Record<string, number> = { list: 0, share: 2 };
 
-/** Runs `ibid workspace …`. Errors: UsageError. */
+/** Runs `ibid workspace …`. Throws UsageError. */
 export async function runWorkspaceCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
   const [name = '', ...rest] = args;
   const options = OPTIONS[name];
@@ -77,7 +77,7 @@ async function run(
   print(`${slug}: its jobs ${name === 'pause' ? 'wait until it is resumed' : 'go on'}`);
 }
 
-/** By its id or slug. Errors: UsageError. */
+/** Finds a workspace by id or slug. Throws UsageError. */
 export async function findWorkspace(db: Db, given: string): Promise<{ workspace_id: string; slug: string }> {
   const [found] = await db.query<{ workspace_id: string; slug: string }>(sql`
     select workspace_id, slug from workspaces where workspace_id = ${given} or slug = ${given}`);
@@ -100,7 +100,7 @@ function readChanges(values: Values): LimitChanges {
   return changes;
 }
 
-/** Errors: UsageError. */
+/** Parses an integer from 1 to `max`. Throws UsageError. */
 export function wholeNumber(what: string, text: string, max: number): number {
   const number = Number(text);
   if (!/^[1-9]\d*$/.test(text) || number > max) throw new UsageError(`${what} is a whole number from 1 to ${max}.`);

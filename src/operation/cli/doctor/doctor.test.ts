@@ -62,7 +62,7 @@ async function doctor(changed: Record<string, string> = {}, limitMs = 10_000) {
   return {
     isSound,
     findings,
-    /** What a check has found, as `level: seen → advice`. */
+    /** Formats the findings of a check as `level: seen → advice`. */
     of: (name: string) =>
       findings
         .filter(({ check }) => check === name)
@@ -71,19 +71,19 @@ async function doctor(changed: Record<string, string> = {}, limitMs = 10_000) {
   };
 }
 
-test('beside a sound service every check says ok, and nothing that it tried stays', async () => {
+test('with a healthy service every check is ok, and the doctor leaves nothing in the stores', async () => {
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
   await db.query(sql`
     insert into backup_status (last_outcome, last_backup_id, last_made_at) values ('succeeded', 'b', now() - interval '1 hour')`);
   const { findings, isSound } = await doctor();
   const names = new Set(findings.map(({ check }) => check));
-  // No server here speaks TLS, and one that cannot be opened is all that is said of a database.
+  // No server here speaks TLS, and the database check reports only databases that cannot be opened.
   const silent = ['certificates', 'database'];
   assert.deepEqual(
     CHECK_NAMES.filter((name) => !names.has(name)),
     silent,
   );
-  // The PostgreSQL of a test run does not wait for the disk, and the disk of a machine that tests may be nearly full.
+  // The PostgreSQL of a test run has fsync off, and the disk of a test machine may be nearly full.
   const others = findings.filter(({ check, level }) => level !== 'ok' && check !== 'postgres' && check !== 'disk');
   assert.deepEqual(others, []);
   assert.equal(isSound, !findings.some(({ level }) => level === 'problem'));
@@ -96,7 +96,7 @@ test('beside a sound service every check says ok, and nothing that it tried stay
   bucket.close();
 });
 
-test('servers that are down, refuse or hang are told apart, each with what to do, within the time of a check', async () => {
+test('servers that are down, refuse or hang are told apart, with advice, within the time of a check', async () => {
   const nowhere = await freePort();
   const [first, second, third] = await Promise.all([
     doctor(
@@ -136,7 +136,7 @@ test('servers that are down, refuse or hang are told apart, each with what to do
   }
 });
 
-test('what is wrong in the database and the store is named: indexes, files, jobs, backups, migrations', async () => {
+test('faults in the database and the store are named: indexes, files, jobs, backups, migrations', async () => {
   const [{ sha256 = '' } = {}] = await db.query<{ sha256: string }>(sql`select sha256 from blob_references limit 1`);
   const content = Buffer.from('of nobody');
   const { blobs, close } = await openStore(readS3Url(s3.url), join(folder, 'incoming'));
@@ -146,7 +146,7 @@ test('what is wrong in the database and the store is named: indexes, files, jobs
   await blobs.removeAll([row?.sha256 ?? sha256], Date.now() + 60_000);
   close();
   await world.person();
-  // Two rows have the same key, so it cannot be built and stays invalid.
+  // Two rows have the same key, so the index build fails and leaves an invalid index.
   const twice = 'create unique index concurrently twice on users ((1))';
   await db.session((_query, run) => assert.rejects(run(twice)));
   await db.query(raw('drop index api_keys_by_user'));
@@ -177,7 +177,7 @@ test('what is wrong in the database and the store is named: indexes, files, jobs
   assert.match((await doctor()).of('schema'), /^problem: .*newer Ibid \(it has 999_tomorrow\.sql\)/);
 });
 
-test('folders and files that others may read or change are named', async () => {
+test('folders and files that other users can read or change are named', async () => {
   const BACKUP_KEY_FILE = join(folder, 'key');
   const IBID_CONFIG = join(folder, 'ibid.conf');
   const DATA_DIR = join(folder, 'open');
@@ -189,7 +189,7 @@ test('folders and files that others may read or change are named', async () => {
   assert.match(permissions, /^warning: every user may read \S+\/open/m);
 });
 
-test('a mail server that is not trusted, or wants a password or another sender, is told apart', async () => {
+test('a mail server that is untrusted, wants a password or wants another sender is reported as such', async () => {
   const [key, cert] = await Promise.all(['key.pem', 'cert.pem'].map((name) => readFile(join(folder, name))));
   const untrusted = new SMTPServer({ logger: false, authOptional: true, key, cert });
   const locked = new SMTPServer({ logger: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] });
@@ -215,7 +215,7 @@ test('a mail server that is not trusted, or wants a password or another sender, 
   assert.match(third, /^problem: .* refuses the sender .*553 sender is not yours → set MAIL_FROM/);
 });
 
-test('a bucket of another region is told with its region, and one that is too busy as that', async () => {
+test('a bucket in another region is reported with that region, and a throttling bucket as busy', async () => {
   const answers: [status: number, code: string, more: string][] = [
     [400, 'AuthorizationHeaderMalformed', '<Region>eu-central-1</Region>'],
     [503, 'SlowDown', ''],
@@ -237,7 +237,7 @@ test('a bucket of another region is told with its region, and one that is too bu
   assert.match(found[1] ?? '', /SlowDown.* → it has too much to do: try again/m);
 });
 
-test('a collation whose version changed is told, with what to do about the indexes that it sorts', async () => {
+test('a changed collation version is reported, with advice about its indexes', async () => {
   const url = new URL(await makeDatabase());
   const owner = openOwner(url.href);
   const admin = new URL(url);
@@ -257,7 +257,7 @@ test('a collation whose version changed is told, with what to do about the index
   );
 });
 
-test('backups that were made before a restore are found, and a folder that is not there is not made', async () => {
+test('backups from before a restore are found, and a missing folder is not created', async () => {
   const empty = await makeDatabase();
   const backups = join(folder, 'kept');
   const seen = async () => (await doctor({ DATABASE_URL: empty, BACKUP_URL: `file://${backups}` })).of('backups');
@@ -272,12 +272,12 @@ test('backups that were made before a restore are found, and a folder that is no
   );
 });
 
-test('options that cannot be read are all named, and nothing else is looked at', async () => {
+test('invalid options are all named, and no other check runs', async () => {
   const { findings, isSound } = await doctor({ ROLE: 'king', DATABSE_URL: 'x', PLANS_FILE: join(folder, 'none') });
   assert.deepEqual([isSound, findings.map(({ check }) => check)], [false, ['options', 'options', 'options']]);
 });
 
-longTest('the commands of the documents about configuring and troubleshooting run', async () => {
+longTest('the commands in the documents about configuring and troubleshooting work', async () => {
   const documents = await Promise.all(
     ['configure', 'troubleshoot'].map((name) => readFile(new URL(`docs/operations/${name}.md`, PACKAGE), 'utf8')),
   );
@@ -295,7 +295,7 @@ longTest('the commands of the documents about configuring and troubleshooting ru
   const [, troubleshoot = ''] = documents;
   const named = [...troubleshoot.matchAll(/^\|[^|]*\| `(\w+)`/gm)].map(([, check]) => check);
   assert.deepEqual([...new Set(named)].sort(), [...CHECK_NAMES].sort(), 'each check is in the table');
-  // The process ends by itself, with all that it found written.
+  // The process exits by itself after it has written all findings.
   const ibid = new URL('src/operation/cli/ibid.ts', PACKAGE).pathname;
   const ended = await promisify(execFile)(process.execPath, ['--no-warnings', ibid, 'doctor', '--json'], {
     env: { PATH: process.env.PATH, ...running, ROLE: 'king' },

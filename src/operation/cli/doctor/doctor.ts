@@ -62,13 +62,13 @@ const DATABASE: Record<string, Check<DatabaseSubject>> = {
 
 export const CHECK_NAMES = ['options', ...Object.keys(MACHINE), 'database', ...Object.keys(DATABASE)];
 
-/** How long a check may take, and starting a PostgreSQL that has to recover. */
+/** Time limits of a check, and of starting a PostgreSQL that may have to recover. */
 const CHECK_MS = 10_000;
 const START_MS = 60_000;
 
 /**
- * Looks at everything that the service needs, beside a running one or without it, and changes nothing: where the service's own
- * PostgreSQL does not run, it is started meanwhile. Prints what was found; returns whether there is no problem.
+ * Checks everything that the service needs, whether the service runs or not, and changes nothing. Starts the service's
+ * own PostgreSQL for the duration if it is not running. Prints the findings; returns whether none is a problem.
  */
 export async function runDoctor(
   env: Env,
@@ -97,7 +97,7 @@ async function examine(env: Env, limitMs: number): Promise<NamedFinding[]> {
   const { config, files, problems } = inspectConfig(env);
   const all = [...problems, ...optionProblems(config)];
   if (all.length > 0) {
-    // Other checks would look at what was not meant.
+    // With wrong options, other checks would examine unintended targets.
     return all.map((seen) => ({
       check: 'options',
       ...problem(seen, 'correct that first, then run this again: "ibid config --check"'),
@@ -132,7 +132,7 @@ async function examineDatabase(subject: Subject, limitMs: number): Promise<Named
   }
 }
 
-/** The service's own PostgreSQL; it is started where there is one that does not run. */
+/** Connects to the service's own PostgreSQL, and starts it if it exists but is not running. */
 async function findOwn(config: Config, onStarted: (postgres: Postgres) => void): Promise<PoolConfig | undefined> {
   const { DATA_DIR: dataDir } = config;
   const running = runningPostgres(dataDir);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { existingPart } from '../../operator/checks/disk-check.ts';
 import { type Finding, ok, problem, type Subject, warning } from '../../operator/checks/finding.ts';
 
-/** Whether this user may use the folders, and others may not read or change what is secret. */
+/** Checks that this user may use the folders, and that other users cannot read or change secrets. */
 export async function checkPermissions({ config, files }: Subject): Promise<Finding[]> {
   const { DATA_DIR, BACKUP_URL, BACKUP_KEY_FILE } = config;
   const folders = [DATA_DIR, ...(BACKUP_URL?.startsWith('file:') ? [fileURLToPath(BACKUP_URL)] : [])];
@@ -30,7 +30,7 @@ async function checkFolder(folder: string): Promise<Finding | undefined> {
   }
 }
 
-/** Files below /run are secrets that were mounted into a container, which has no other users. */
+/** Files below /run are secrets mounted into a container, which has no other users. */
 async function checkPrivacy(path: string): Promise<Finding | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return undefined;
@@ -40,7 +40,7 @@ async function checkPrivacy(path: string): Promise<Finding | undefined> {
   return warning(`every user may read ${path} (mode ${shown})`, `chmod o-rwx ${path}`);
 }
 
-/** Whether the service answers on this machine. */
+/** Checks whether the service answers on this machine. */
 export async function checkService({ config: { ROLE, HOST, PORT, METRICS_PORT } }: Subject): Promise<Finding[]> {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
   const at = `http://${host.includes(':') ? `[${host}]` : host}:`;

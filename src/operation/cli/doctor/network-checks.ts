@@ -8,7 +8,7 @@ import { readCertificate, tlsServersOf } from '../../service/metrics/certificate
 
 const silent = pino({ level: 'silent' });
 
-/** Connects, says EHLO, encrypts and authenticates as for a message, and sends none. */
+/** Connects, says EHLO, encrypts and authenticates as for a message, but sends none. */
 export async function checkMail({ config }: Subject): Promise<Finding[]> {
   const { SMTP_URL, MAIL_FROM } = config;
   if (!SMTP_URL) return [warning('there is no mail server: messages and their links go to the log', 'set SMTP_URL')];
@@ -53,7 +53,7 @@ const MAIL_ADVICE: Record<string, string> = {
   ETIMEDOUT: 'a firewall may be in between: many providers block port 25, so try 587 or 465',
 };
 
-/** What the service fetches from the issuer to sign people in and to verify their tokens. */
+/** Fetches from the issuer everything that signing in and verifying tokens need. */
 export async function checkIssuer({ config }: Subject): Promise<Finding[]> {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID } = config;
   if (!issuer) return [];
@@ -71,10 +71,10 @@ export async function checkIssuer({ config }: Subject): Promise<Finding[]> {
   }
 }
 
-/** As the alert IbidCertificateEnds has it. */
+/** The threshold of the alert IbidCertificateEnds. */
 const ENDS_SOON_SECONDS = 14 * 86_400;
 
-/** When the certificates of servers end that users and the service connect to, and whether this machine trusts them. */
+/** Checks when the certificates of the service and of its servers expire, and whether this machine trusts them. */
 export async function checkCertificates({ config }: Subject): Promise<Finding[]> {
   return Promise.all(
     tlsServersOf(config).map(async (server) => {
@@ -98,7 +98,7 @@ export async function checkCertificates({ config }: Subject): Promise<Finding[]>
   );
 }
 
-/** Whether users reach the service where links in mail lead to. */
+/** Checks whether users reach the service at the address of links in mail. */
 export async function checkPublicUrl({ config }: Subject): Promise<Finding[]> {
   const { PUBLIC_URL, ROLE } = config;
   if (ROLE === 'worker' && !PUBLIC_URL) {
@@ -127,13 +127,16 @@ export async function checkPublicUrl({ config }: Subject): Promise<Finding[]> {
   return [await checkLargeRequests(url)];
 }
 
-/** More than proxies let pass by default: nginx 1 MB. The text of a page may be as long. */
+/** Above the default limit of proxies, such as 1 MB for nginx. The text of a page can be this long. */
 const LARGE_BYTES = 2_000_000;
 
-/** How often it is sent: the service refuses it unread and closes the connection, which some proxies answer with 502. */
+/**
+ * Number of attempts: the service refuses the request unread and closes the connection, which some proxies answer with
+ * 502.
+ */
 const ATTEMPTS = 5;
 
-/** Whether a large request gets through what is in front of the service, which refuses it: it has no credential. */
+/** Checks that a large request passes the proxy. The service refuses it, because it has no credential. */
 async function checkLargeRequests(url: string): Promise<Finding> {
   const advice =
     'let it take bodies of any size, such as by "client_max_body_size 0" of nginx; the service has limits of its own: docs/operations/proxy.md';

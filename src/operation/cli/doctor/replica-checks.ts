@@ -3,7 +3,7 @@ import { SERVICE, type WalPosition } from '../../../platform/db/request-context.
 import { sql } from '../../../platform/db/sql.ts';
 import { type DatabaseSubject, type Finding, ok, problem, reasonOf, warning } from '../../operator/checks/finding.ts';
 
-/** Whether each replica takes the service's connections and follows the primary. */
+/** Checks that each replica accepts the service's connections and follows the primary. */
 export async function checkReplicas({ db, config }: DatabaseSubject): Promise<Finding[]> {
   if (config.DATABASE_REPLICA_URLS.length === 0) return [ok('there are none; the primary answers all reads')];
   const findings: Finding[] = [];
@@ -34,7 +34,7 @@ async function examine(name: string, replica: ReplicaDb, primary: OwnerDb): Prom
     select pg_is_in_recovery() as is_standby,
       greatest(0, pg_wal_lsn_diff(${position?.lsn}::pg_lsn, coalesce(pg_last_wal_replay_lsn(), '0/0')))::float8 as bytes`);
   if (!row?.is_standby) return warning(`${name} is no standby`, 'name the standbys in DATABASE_REPLICA_URLS');
-  // Without a marker the service has not run with replicas yet.
+  // Without a marker, the service has never run with replicas.
   if (position?.marker) {
     try {
       await replica.in(SERVICE, undefined, position).query(sql`select 1`);

@@ -8,7 +8,7 @@ import { sql } from '../../../platform/db/sql.ts';
 import { type DatabaseSubject, type Finding, ok, problem, warning } from '../../operator/checks/finding.ts';
 import { serviceConnection } from '../../service/open-database.ts';
 
-/** Whether row-level security holds on the connections of the service, and a pooler before it is one that it can work with. */
+/** Checks that row-level security holds on the service's connections, and that a pooler in between is compatible. */
 export async function checkSessions({ db, own, config }: DatabaseSubject): Promise<Finding[]> {
   const [role] = await db.query(sql`select from pg_roles where rolname = 'ibid_service'`);
   if (!role) return [ok('the role of the service is made by its first start')];
@@ -44,7 +44,7 @@ export async function checkSessions({ db, own, config }: DatabaseSubject): Promi
   return findings;
 }
 
-/** A pooler gives its clients process ids of its own. */
+/** Detects a pooler, which gives clients process ids of its own. */
 async function isPooled(url: string): Promise<boolean> {
   const [first = url] = splitServers(url);
   const client = new pg.Client({ connectionString: first, connectionTimeoutMillis: 5_000 });
@@ -54,7 +54,7 @@ async function isPooled(url: string): Promise<boolean> {
     const { rows } = await client.query('select pg_backend_pid() as pid');
     return rows[0].pid !== (client as unknown as { processID: number }).processID;
   } catch {
-    // Where it does not answer, that is reported elsewhere.
+    // Other checks report a server that does not answer.
     return false;
   } finally {
     void client.end().catch(() => undefined);

@@ -55,7 +55,7 @@ async function checkBucket(option: string, url: string): Promise<Finding> {
   }
 }
 
-/** The region of the bucket, where the server says that the one of the option is another. */
+/** Returns the region of the bucket if the server names another region than the option. */
 function regionOf(cause: Error | undefined): string | undefined {
   const {
     name,
@@ -86,7 +86,7 @@ const BUCKET_ADVICE: Record<string, string> = {
   PermanentRedirect: 'set region to that of the bucket',
 };
 
-/** How long files are listed, and how many at most; of more than these a sample is looked at. */
+/** Limits on the time and the number of files listed; beyond them, only a sample is checked. */
 const LIST_MS = 5_000;
 const LIST_MAX = 500_000;
 const SAMPLE = 200;
@@ -94,14 +94,14 @@ const BATCH = 5_000;
 const SHOWN = 3;
 
 /**
- * Files without a row, which take room until jobs find them, and rows without a file, where something is lost. What was stored
- * within the last hour is left out: it may be on its way.
+ * Finds files without a row, which take space until a job removes them, and rows without a file, which mean data loss.
+ * Ignores the last hour, because these files may still be in transit.
  */
 export async function checkFiles(subject: DatabaseSubject): Promise<Finding[]> {
   const { DATA_DIR, STORAGE_URL } = subject.config;
   const isThere = STORAGE_URL !== undefined || (await stat(join(DATA_DIR, 'blobs')).catch(() => undefined));
   if (!isThere) return [ok('there are no files yet')];
-  // What a bucket needs a folder for, this check does not use.
+  // A bucket store needs a folder for temporary files; this check writes none.
   const unused = await mkdtemp(join(tmpdir(), 'ibid-doctor-'));
   const place = STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL);
   const { blobs, close } = await openStore(place, place ? unused : DATA_DIR);
@@ -160,14 +160,14 @@ async function countUntracked({ db }: DatabaseSubject, stored: string[]): Promis
   return untracked;
 }
 
-/** Rows that something refers to and whose file is not there: all of them, or of a sample that begins anywhere. */
+/** Finds referenced rows whose file is missing: among all rows, or in a sample with a random start. */
 async function findMissing(
   { db }: DatabaseSubject,
   isThere: (sha256: string) => Promise<boolean>,
   sample?: number,
 ): Promise<string[]> {
   const missing: string[] = [];
-  // Hashes are evenly spread, so the rows behind any of them are a fair sample.
+  // Hashes are evenly distributed, so consecutive rows from a random hash are a fair sample.
   let last = sample === undefined ? '' : randomUUID().slice(0, 4);
   for (;;) {
     const limit = sample ?? BATCH;
@@ -183,7 +183,7 @@ async function findMissing(
   }
 }
 
-/** The view shows its rows to the service alone. */
+/** The view shows its rows only to the service. */
 function referredTo({ db }: Pick<DatabaseSubject, 'db'>, sha256s: string[]): Promise<string[]> {
   return db.transaction(async (query) => {
     await query(sql`select set_config('ibid.service', 'on', true)`);
