@@ -3,7 +3,7 @@ import { inspectOptions } from './config/inspect-options.ts';
 import type { Option } from './config/option.ts';
 import { OPTIONS } from './config/options.ts';
 
-/** Options cannot be read; the message names every invalid one and says what it takes. */
+/** Thrown if options cannot be read; the message names every invalid option and the accepted values. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
@@ -15,21 +15,24 @@ export class ConfigError extends Error {
 type Options = typeof OPTIONS;
 export type Config = { [Name in keyof Options]: Options[Name] extends Option<infer T> ? T : never };
 
-/** Reads all options; an invalid one has its default. Shape: that of `inspectOptions`. */
+/** Reads all options, with the default in place of an invalid value. The result has the shape of `inspectOptions`. */
 export function inspectConfig(env: Env) {
   const { read, problems, ...rest } = inspectOptions(OPTIONS, env);
   const config = read as Config;
   return { config, problems: [...problems, ...missingCompanions(config)], ...rest };
 }
 
-/** Reads all options from the environment and the file that IBID_CONFIG names. Errors: ConfigError, which names every problem. */
+/**
+ * Reads all options from the environment and the file that IBID_CONFIG names. Throws a ConfigError that names every
+ * problem.
+ */
 export function readConfig(env: Env): Config {
   const { config, problems } = inspectConfig(env);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
-/** Options that have no effect, or not the intended one, without another. */
+/** Reports options that have no effect, or not the intended one, without another option. */
 function missingCompanions(config: Config): string[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_AUDIENCE, STRIPE_WEBHOOK_SECRETS } = config;
   const problems: string[] = [];
@@ -66,7 +69,7 @@ function missingCompanions(config: Config): string[] {
   return problems;
 }
 
-/** With SERVICE_DATABASE_URL alone a process can do nothing as the owner of the database. */
+/** Reports options that need the owner's database login, if only SERVICE_DATABASE_URL is set. */
 function missingDatabase(config: Config): string[] {
   const { DATABASE_URL, SERVICE_DATABASE_URL, DATABASE_REPLICA_URLS, OPERATORS, BACKUP_SCHEDULE, ROLE } = config;
   if (DATABASE_URL !== undefined) return [];

@@ -1,14 +1,14 @@
 export interface EnvLine {
   name: string;
   value: string;
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
 }
 
 /**
- * Reads lines `NAME=value`, as env files have them for systemd, Docker and Node: blank lines, and lines that begin with #
- * count for nothing; a value may stand in single or double quotes. Nothing in a value is expanded. What those programs read
- * in different ways is a problem: a comment behind a value, a quote that is not closed, a name that is there twice.
+ * Parses lines `NAME=value`, as in env files of systemd, Docker and Node. Blank lines and lines that start with # are
+ * ignored; a value may be in single or double quotes, and nothing in it is expanded. Constructs that these programs
+ * read differently are problems: a comment after a value, an unclosed quote, a duplicate name.
  */
 export function parseEnvFile(text: string): { entries: EnvLine[]; problems: { line: number; message: string }[] } {
   const entries: EnvLine[] = [];
@@ -22,7 +22,7 @@ export function parseEnvFile(text: string): { entries: EnvLine[]; problems: { li
     if (content === '' || content.startsWith('#')) continue;
     const [, name, given = ''] = /^([A-Za-z_]\w*)\s*=\s*(.*)$/s.exec(content) ?? [];
     if (name === undefined) {
-      // Not the line itself, which may have a secret.
+      // Omit the line itself, which may contain a secret.
       problems.push({ line, message: 'is not a line such as NAME=value' });
       continue;
     }
@@ -40,7 +40,7 @@ export function parseEnvFile(text: string): { entries: EnvLine[]; problems: { li
   return { entries, problems };
 }
 
-/** undefined where a quote at the beginning or the end has no other one. */
+/** Removes quotes; returns undefined if a quote at either end is unmatched. */
 function unquoted(text: string): string | undefined {
   const [, quote, inside = ''] = /^(["'])(.*)\1$/s.exec(text) ?? [];
   if (quote !== undefined) return inside.includes(quote) ? undefined : inside;

@@ -4,7 +4,7 @@ import { normalizeEmail } from '../../platform/core/email-address.ts';
 import { GROUP_ROLES, type GroupRole, readGroupRoles } from '../../platform/core/sign-in/group-roles.ts';
 import { readMailDomain } from '../../platform/core/sign-in/mail-domains.ts';
 
-// How values of options are read. Each throws an Error whose message says what the option takes.
+// Parsers of option values. Each throws an Error that describes the accepted values.
 
 export const text = (value: string) => value;
 export const optional = (value: string) => (value === '' ? undefined : value);
@@ -46,7 +46,7 @@ export function share(value: string): number {
 
 const UNITS = { s: 1, min: 60, h: 3600 };
 
-/** A number of requests in a time: 600/min, 20/h, 5/10s; a plain number uses the default's time unit. */
+/** Parses a rate: 600/min, 20/h, 5/10s. A plain number uses the time unit `usual`. */
 export const rate = (usual: 'min' | 'h') => (value: string) => {
   const [, quota, , amount = '1', unit = usual] = /^([1-9]\d{0,5})(\/([1-9]\d{0,3})?(s|min|h))?$/.exec(value) ?? [];
   if (!quota) throw new Error('how often in which time, such as 600/min, 20/h or 5/10s');
@@ -81,7 +81,7 @@ export function groupRoles(value: string): GroupRole[] {
   );
 }
 
-/** A dot at the beginning of a domain stays: it means its subdomains. */
+/** Keeps a leading dot, which stands for all subdomains. */
 export function mailDomains(value: string): string[] {
   if (value === '') return [];
   return value.split(',').map((entry) => {
@@ -118,7 +118,7 @@ export function url(...protocols: string[]) {
   };
 }
 
-/** The address of the service as browsers write an origin. Its pages are at the root of it. */
+/** Parses the address of the service as a browser's origin. The service is at its root. */
 export function origin(value: string): string | undefined {
   const address = url('http:', 'https:')(value);
   if (address === undefined) return undefined;
@@ -131,7 +131,7 @@ export function origin(value: string): string | undefined {
   return origin;
 }
 
-/** A PostgreSQL, or several of which one takes writes. */
+/** Parses the address of a PostgreSQL, or of several servers with one primary. */
 export function databaseUrl(value: string): string | undefined {
   const read = url('postgres:', 'postgresql:');
   for (const each of splitServers(value)) read(each);
@@ -141,7 +141,7 @@ export function databaseUrl(value: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Addresses of one server each, separated by spaces, which no address has. */
+/** Parses addresses of single servers, separated by spaces, which no address contains. */
 export function databaseUrls(value: string): string[] {
   const read = url('postgres:', 'postgresql:');
   const urls = value.split(/\s+/).filter(Boolean);

@@ -8,22 +8,22 @@ export type Env = Record<string, string | undefined>;
 /** The environment variable that names a file of options. */
 export const CONFIG_FILE = 'IBID_CONFIG';
 
-/** A value as it was given, and where: "environment", "/etc/ibid/ibid.conf:3", or one of these with the file of a secret. */
+/** A given value and its origin: "environment" or "/etc/ibid/ibid.conf:3", with the secret file if any. */
 export interface GivenValue {
   value: string;
   from: string;
 }
 
-/** What the environment, or the file, says, by name. `where`: what a problem begins with. */
+/** Values of the environment or the file, by name. `where` is the prefix of problems. */
 type Source = Map<string, { value: string; from: string; where: string }>;
 
 /** Far more than all options need; a secret is shorter. */
 const BYTES_MAX = 2 ** 20;
 
 /**
- * The options that are given: in the environment, which wins even with an empty value, and in the file that IBID_CONFIG
- * names. The value of a secret may be in a file of its own, which NAME_FILE names. `problems`: everything that keeps the
- * options from being read, misspelt names included.
+ * Collects the given options from the environment, which wins even with an empty value, and from the file that
+ * IBID_CONFIG names. NAME_FILE can name a separate file with the value of a secret. `problems` has every obstacle to
+ * reading the options, including misspelt names.
  */
 export function collectValues(
   options: Options,
@@ -64,7 +64,10 @@ function readConfigFile(path: string | undefined, files: string[], problems: str
   return source;
 }
 
-/** The environment has variables of other programs, so only what is near to an option is refused there. */
+/**
+ * Reports unknown names. The environment contains variables of other programs, so there only names that resemble an
+ * option are reported.
+ */
 function refuseUnknown(options: Options, name: string, source: Source, isFile: boolean, problems: string[]): void {
   if (Object.hasOwn(options, name) || (name === CONFIG_FILE && !isFile)) return;
   const plain = name.replace(/_FILE$/, '');
@@ -86,7 +89,10 @@ function namesOf(options: Options): string[] {
   return [...Object.keys(options), ...secrets.map((name) => `${name}_FILE`), CONFIG_FILE];
 }
 
-/** A secret as NAME, or in the file that NAME_FILE names. Empty ones give way, as Compose sets variables that it has no value for. */
+/**
+ * Reads a secret from NAME or from the file that NAME_FILE names. Empty values are ignored, because Compose sets
+ * variables without a value.
+ */
 function valueOrFile(name: string, source: Source, files: string[], problems: string[]): GivenValue | undefined {
   const plain = source.get(name);
   const file = source.get(`${name}_FILE`);

@@ -1,18 +1,18 @@
 import { collectValues, type Env } from './given-values.ts';
 import { type Options, shownValue } from './option.ts';
 
-/** An option as it is in force. */
+/** An option with its effective value. */
 export interface OptionInForce {
   name: string;
-  /** As it was given, without white space around it. */
+  /** The given value, trimmed. */
   value: string;
-  /** Where it was given; undefined: nowhere, so it is the default. */
+  /** The origin of the value; undefined for the default. */
   from: string | undefined;
 }
 
 /**
- * Reads options from the environment and the file that IBID_CONFIG names. In `read` an invalid option has its default. `files`:
- * the file of options and those of secrets.
+ * Reads options from the environment and from the file that IBID_CONFIG names. Invalid options have their default in
+ * `read`. `files` are the options file and the secret files.
  */
 export function inspectOptions(
   options: Options,

@@ -1,9 +1,12 @@
 import { editDistance } from '../../platform/core/edit-distance.ts';
 
-/** Names of environment variables of other programs that look like misspelt ones of ours: cron has MAILFROM. */
+/** Environment variables of other programs that resemble options: cron sets MAILFROM. */
 const FOREIGN = new Set(['MAILFROM']);
 
-/** The name that a misspelt one is nearest to: at most one edit away, two for a long name; none for a short one. */
+/**
+ * Returns the known name nearest to a misspelt one: at most one edit away, or two for long names. Short names never
+ * match.
+ */
 export function nearestName(misspelt: string, names: readonly string[]): string | undefined {
   if (FOREIGN.has(misspelt)) return undefined;
   const name = misspelt.toUpperCase();

@@ -1,14 +1,13 @@
-/** An option of the service. */
 export interface Option<T> {
-  /** What it is for, in whole sentences. */
+  /** Describes the purpose of the option in whole sentences. */
   doc: string;
-  /** What counts where nothing is given. */
+  /** The default value. */
   fallback: string;
-  /** Errors: one whose message says what the option takes. */
+  /** Parses the value. Throws an Error that describes the accepted values. */
   read: (text: string) => T;
-  /** It may have a password or a key: its value is never shown in whole, and NAME_FILE may name a file that has it. */
+  /** The value may contain a password or a key: it is never shown completely, and NAME_FILE may name a file with it. */
   isSecret: boolean;
-  /** The document that says more, from the root of the repository. */
+  /** A document with details, from the root of the repository. */
   see: string | undefined;
 }
 
@@ -26,7 +25,7 @@ export function option<T>(
 const SECRET_PARAMETER = /([?&][^=&]*(?:pass|secret|key|token)[^=&]*=)[^&]*/gi;
 const SHOWN_MAX = 200;
 
-/** A value as it may be printed: without passwords, and of a secret that is no address nothing. */
+/** Returns a value for printing: without passwords, and "…" for a secret that is not a URL. */
 export function shownValue({ isSecret }: Option<unknown>, value: string): string {
   if (isSecret && !value.includes('://')) return value === '' ? '' : '…';
   const shown = value.replace(/:\/\/.*@/s, '://…@').replace(SECRET_PARAMETER, '$1…');
