@@ -13,19 +13,22 @@ import { recordGap } from '../backup/wal/wal-archive.ts';
 import type { Config } from '../config.ts';
 import type { OnStop } from './hooks.ts';
 
-/** How often it is looked for finished segments; after a failure, and while jobs are paused. */
+/** How often to check for finished segments, normally and after a failure or while jobs are paused. */
 const LOOK_MS = 1_000;
 const PAUSE_MS = 10_000;
 
-/** What waits may fill the disk until so much is left: four times as much as where writes are refused. */
+/** Waiting WAL may fill the disk down to this free space, four times the level at which writes are refused. */
 const MIN_FREE_BYTES = 2 ** 30;
 
-/** How many segments wait at most while jobs are paused, in which state a restored copy may stay for long: 1 GiB. */
+/**
+ * Maximum number of waiting segments while jobs are paused (1 GiB), because a restored copy may stay paused for long.
+ */
 const PAUSED_MAX = 64;
 
 /**
- * Stores the WAL of the service's own PostgreSQL in the place of backups, from the start to the stop. While that place is away, WAL waits
- * on the disk of DATA_DIR; when that is nearly full, what waits is given up, and only the next base backup leads on.
+ * Stores the WAL of the service's own PostgreSQL in the backup store, from start to stop. While the store is
+ * unavailable, WAL waits on the disk of DATA_DIR. When the disk is nearly full, waiting WAL is deleted, and later
+ * moments need another base backup.
  */
 export function archiveWal(
   config: Config,
@@ -52,20 +55,20 @@ export function archiveWal(
     }
   }
 
-  /** Whether what waits had to be given up. */
+  /** Deletes the waiting WAL if it takes too much space; returns whether it did. */
   async function giveUp(isPaused: boolean): Promise<boolean> {
     const names = await waitingWal(folder);
     const { bavail, bsize } = await statfs(folder);
     const isTooMuch = bavail * bsize < MIN_FREE_BYTES || (isPaused && names.length > PAUSED_MAX);
     if (names.length === 0 || !isTooMuch) return false;
-    // Recorded first: a base backup that is made because of it is newer than what is lost.
+    // Record the gap first, so that a base backup made because of it is newer than the lost WAL.
     await recordGap(db.query);
     for (const name of names) await rm(join(folder, name), { force: true });
     return true;
   }
 
   let hasFailed = false;
-  /** Returns after how long to look again. */
+  /** Ships waiting WAL; returns the pause before the next check. */
   async function look(): Promise<number> {
     let isPaused = false;
     try {

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { orStartError } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
 
-/** Creates the folder, readable only by this user. Errors: StartError. */
+/** Creates the folder, readable only by this user. Throws StartError. */
 export async function makeDataDir(folder: string): Promise<void> {
   try {
     await mkdir(dirname(folder), { recursive: true });
@@ -18,7 +18,9 @@ export async function makeDataDir(folder: string): Promise<void> {
   }
 }
 
-/** The store of files: a bucket with a folder beside it for what is being received, or the folder alone. Errors: StartError. */
+/**
+ * Opens the file store: a bucket, with a local folder for files being received, or the folder alone. Throws StartError.
+ */
 export async function openFiles({ STORAGE_URL, DATA_DIR }: Config, onStop: OnStop): Promise<BlobStore> {
   const place = orStartError(() => (STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL)));
   try {

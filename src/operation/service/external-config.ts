@@ -15,11 +15,11 @@ export interface ExternalConfig {
   plans: readonly Plan[];
   /** Accepts an issuer's access tokens. */
   identities: IdentityProvider | undefined;
-  /** Signs users in at an issuer. */
+  /** Signs users in through an issuer. */
   openid: OpenIdSignIn | undefined;
 }
 
-/** Checks options that can be wrong before anything is started. Errors: StartError. */
+/** Checks options that may be invalid before anything is started. Throws StartError. */
 export function readExternalConfig(config: Config, log: Logger): ExternalConfig {
   const plans = orStartError(() => loadPlans(config.PLANS_FILE));
   const identities = orStartError(() => openIdentities(config, log));
@@ -55,7 +55,8 @@ function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: client_id, OIDC_CLIENT_SECRET: client_secret } = config;
   if (!issuer || !client_id) return undefined;
   const redirect_uri = publicUrlOf(config) + CALLBACK_PATH;
-  // An ID token names the client as its audience: where that is the audience of access tokens, one that is stored would sign in.
+  // The audience of an ID token is the client id. If access tokens have the same audience, a stored ID token would be
+  // accepted as an access token.
   const mayStoreIdTokens = config.OIDC_AUDIENCE !== client_id;
   const signsOutThere = config.OIDC_SIGN_OUT === 'on' && mayStoreIdTokens;
   const signed_out_uri = signsOutThere ? publicUrlOf(config) + SIGNED_OUT_PATH : undefined;

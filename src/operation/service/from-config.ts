@@ -37,7 +37,7 @@ export function ratesOf(config: Config): Rates | undefined {
 
 export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
   if (PUBLIC_URL !== undefined) return PUBLIC_URL;
-  // No browser comes by the address that stands for all of them.
+  // A browser cannot open the wildcard address.
   const host = listensEverywhere({ HOST }) ? '127.0.0.1' : HOST;
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
 }
@@ -46,7 +46,10 @@ function listensEverywhere({ HOST }: Pick<Config, 'HOST'>): boolean {
   return HOST === '0.0.0.0' || /^[0:]+$/.test(HOST);
 }
 
-/** What to set where other machines reach the service, but the configuration does not say by which address; else undefined. */
+/**
+ * Returns advice if other machines reach the service, but the configuration does not say at which address; otherwise
+ * undefined.
+ */
 export function missingPublicUrl(config: Config): string | undefined {
   const { PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES, PORT } = config;
   if (PUBLIC_URL !== undefined) return undefined;
@@ -61,7 +64,7 @@ export function missingPublicUrl(config: Config): string | undefined {
   return `${which} is set, and PUBLIC_URL is not: links in mail lead to ${publicUrlOf(config)}. Set PUBLIC_URL to where users reach the service.`;
 }
 
-/** The library for SMTP is loaded only where there is a mail server. */
+/** Loads the SMTP library only if a mail server is configured. */
 export async function openMail(config: Config, log: Logger): Promise<Mail> {
   const { SMTP_URL, MAIL_FROM } = config;
   if (!SMTP_URL) return openLogMail(log);
@@ -69,13 +72,13 @@ export async function openMail(config: Config, log: Logger): Promise<Mail> {
   return openSmtpMail(SMTP_URL, MAIL_FROM, ehloNameOf(config));
 }
 
-/** A mail server may refuse a machine whose own name has no domain: the host of PUBLIC_URL has one. */
+/** Mail servers may refuse a machine whose hostname has no domain, so use the host of PUBLIC_URL. */
 export function ehloNameOf({ PUBLIC_URL }: Config): string | undefined {
   const host = PUBLIC_URL === undefined ? '' : new URL(PUBLIC_URL).hostname;
   return /[a-z][a-z0-9-]*$/.test(host) && host.includes('.') ? host : undefined;
 }
 
-/** The library of the payment provider is loaded only where there is a key for it. */
+/** Loads the payment provider's library only if its key is configured. */
 export async function openPayments(config: Config, plans: readonly Plan[]): Promise<Payments> {
   const { STRIPE_SECRET_KEY: secret_key, STRIPE_WEBHOOK_SECRETS, STRIPE_API_URL, STRIPE_AUTOMATIC_TAX } = config;
   if (secret_key === undefined) return builtInPayments();

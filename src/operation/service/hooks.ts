@@ -2,19 +2,22 @@ import type { ChildProcess } from 'node:child_process';
 import type { Services } from '../../platform/http/services.ts';
 import type { JobServices } from '../../platform/jobs/define-job.ts';
 
-/** Registers how to stop what was just started, so that it stops before its dependencies. */
+/** Registers a function that stops a part of the service, so that the part stops before its dependencies. */
 export type OnStop = (end: () => Promise<unknown>) => void;
 
-/** What starts and observes a service beside its configuration. */
+/** Hooks that tests use to observe a service or replace parts of it. */
 export interface ServiceHooks {
-  /** Starts the process for public jobs with an IPC channel. Without it ROLE=all works on them itself, as tests do. */
+  /**
+   * Starts the process for public jobs, with an IPC channel. Without it ROLE=all runs them in this process, as in
+   * tests.
+   */
   forkWorker?: () => ChildProcess;
-  /** Called with the text and the values of each statement. */
+  /** Called with the text and values of each statement. */
   observe?: (text: string, values: readonly unknown[]) => void;
-  /** Changes the text of each statement. */
+  /** Rewrites the text of each statement. */
   rewrite?: (text: string) => string;
-  /** Wraps the services of endpoints: tests delay calls with it, or record them. */
+  /** Wraps the services of endpoints; tests delay or record calls with it. */
   services?: (services: Services) => Services;
-  /** The same for the services of jobs. */
+  /** Wraps the services of jobs. */
   jobServices?: (services: JobServices) => JobServices;
 }

@@ -22,8 +22,8 @@ import type { OnStop, ServiceHooks } from './hooks.ts';
 import { prepareAsOwner } from './prepare-as-owner.ts';
 
 /**
- * Opens the configured database, or starts the service's own PostgreSQL; migrates it, if the options have the login of its
- * owner, and opens it with the rights of the service. Errors: StartError.
+ * Opens the configured database, or starts the service's own PostgreSQL. Migrates it if the options contain the owner's
+ * login, and opens it with the service's rights. Throws StartError.
  */
 export async function openDatabase(
   config: Config,
@@ -64,7 +64,7 @@ export async function openDatabase(
     ...hooks,
   };
   const primary = openServiceDb(options);
-  // Jobs read from the primary what they write next.
+  // Jobs must read their own writes, so they use the primary.
   const replicas = config.ROLE === 'worker' ? [] : config.DATABASE_REPLICA_URLS;
   const db =
     replicas.length > 0
@@ -79,7 +79,7 @@ export async function openDatabase(
     .in(SERVICE)
     .query(sql`select 1`)
     .catch((cause: Error & { code?: string }) => {
-      // A database without tables has no function that says who asks.
+      // A database without tables lacks the function that sets the request context.
       if (!ofOwner && cause.code === UNDEFINED_FUNCTION) throw notMigrated(listMigrations());
       if (cause instanceof UnsafeSession) throw new StartError(cause.message, { cause });
       const own = SERVICE_DATABASE_URL;
@@ -92,7 +92,7 @@ export async function openDatabase(
   return { db, postgres };
 }
 
-/** Errors: StartError where migrations are pending, which this process may not apply. */
+/** Throws StartError if migrations are pending, which this process may not apply. */
 async function refuseOlderSchema(query: Query): Promise<void> {
   const pending = await findPending(query, listMigrations());
   if (pending.length > 0) throw notMigrated(pending);
@@ -106,7 +106,10 @@ function notMigrated([first, ...others]: readonly Migration[]): StartError {
   );
 }
 
-/** Lets what this process orders and compares follow the database's clock. Returns how to stop. Errors: StartError. */
+/**
+ * Follows the database's clock for everything this process orders and compares. Returns a function that stops it.
+ * Throws StartError.
+ */
 export async function followClock(query: Query, log: Logger): Promise<() => Promise<void>> {
   const stop = await followDatabaseClock(query, (err) =>
     log.error({ err }, 'the clock of this process was not compared with the database or differs too much'),
@@ -114,7 +117,7 @@ export async function followClock(query: Query, log: Logger): Promise<() => Prom
   return async () => stop();
 }
 
-/** How the service itself connects: to the PostgreSQL that it started, or as the options say. */
+/** Returns the connection of the service: to the PostgreSQL that it started, or according to the options. */
 export function serviceConnection(
   { DATABASE_URL, SERVICE_DATABASE_URL }: Config,
   own: PoolConfig | undefined,
@@ -127,7 +130,7 @@ export function serviceConnection(
   };
 }
 
-/** The owner of the tables migrates them; the service itself runs with fewer rights. */
+/** Connects as the owner of the tables, for migrations; the service itself has fewer rights. */
 async function asOwner(connection: PoolConfig, work: (db: OwnerDb) => Promise<void>): Promise<void> {
   const owner = openDb({ connection, connections: 1 });
   try {

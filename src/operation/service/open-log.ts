@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pin
 import { currentSpan } from '../../platform/core/tracing.ts';
 import type { Config } from '../config.ts';
 
-/** The log of a process, on its stdout. Each line has the id of the trace that it belongs to, if there is one. */
+/** Opens the log of a process, on stdout by default. Each line contains the trace id, if there is one. */
 export function openLog(
   { LOG_LEVEL: level, LOG_FORMAT: format }: Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'>,
   to: DestinationStream & { isTTY?: boolean } = process.stdout,
@@ -18,11 +18,11 @@ export function openLog(
     },
   };
   if (format === 'text' || (format === 'auto' && to.isTTY)) return pino(options, textStream(to));
-  // Its own stream writes faster.
+  // pino writes faster to its own stream.
   return to === process.stdout ? pino(options) : pino(options, to);
 }
 
-/** Writes the lines of pino for people: time, level, message, and what else there is. */
+/** Formats pino's lines for people: time, level, message and other fields. */
 function textStream(to: DestinationStream): DestinationStream {
   return {
     write(line) {
@@ -42,7 +42,7 @@ function textOf(value: unknown): string {
   return /^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Without control characters but line breaks: what a client wrote cannot move the cursor or colour the terminal. */
+/** Replaces control characters except line breaks, so that text from clients cannot control the terminal. */
 function plain(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, '\uFFFD');
 }

@@ -6,8 +6,8 @@ import type { Config } from '../config.ts';
 import { readExternalConfig } from './external-config.ts';
 
 /**
- * What is wrong with what options name, though each of them can be read: files, buckets, an issuer. The start meets one of it at
- * a time.
+ * Checks the resources that options refer to: files, buckets, an issuer. The start stops at the first problem; this
+ * reports all.
  */
 export function optionProblems(config: Config): string[] {
   const silent = pino({ level: 'silent' });
@@ -33,7 +33,7 @@ function readKeyFile(path: string): string {
   }
 }
 
-/** Without the full stop, as those of options are. */
+/** Without the full stop, like problems of options. */
 function problemOf(read: () => unknown): string | undefined {
   try {
     read();

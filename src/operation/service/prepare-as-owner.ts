@@ -5,8 +5,8 @@ import type { Plan } from '../../platform/providers/payments/payments.ts';
 import type { Config } from '../config.ts';
 
 /**
- * Everything that the owner of the database does before the service works there: migrations, session settings of the
- * service's own login, limits. Returns the names of the applied migrations. Errors: StartError.
+ * Prepares a database as its owner, before the service uses it: migrations, session settings of the service's login,
+ * limits. Returns the names of the applied migrations. Throws StartError.
  */
 export async function prepareAsOwner(
   owner: OwnerDb,

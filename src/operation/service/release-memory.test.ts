@@ -6,7 +6,7 @@ import { collectAll, releaseMemoryWhenIdle } from './release-memory.ts';
 
 const LOOK_MS = 30;
 
-test('what a process took while it worked is given back when it is idle, once, and not while it works', async (t) => {
+test('memory is released once when a process becomes idle, and not while it works', async (t) => {
   let collections = 0;
   const collect = collectAll();
   const stop = releaseMemoryWhenIdle(LOOK_MS, () => {

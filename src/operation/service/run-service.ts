@@ -7,7 +7,7 @@ import { runUntilStopped } from './run-until-stopped.ts';
 import { startService } from './start-service.ts';
 import { VERSION } from './version.ts';
 
-/** Runs the service until it is stopped, and ends the process. */
+/** Runs the service until it is stopped, then exits the process. */
 export async function runService(config: Config): Promise<void> {
   process.stdout.write(`Ibid ${VERSION} starts, with its data in ${resolve(config.DATA_DIR)}\n`);
   const log = openLog(config);

@@ -2,26 +2,26 @@ import { flushCompileCache } from 'node:module';
 import { StartError } from '@ibid/postgres-server/start-error.ts';
 import type { Logger } from 'pino';
 
-/** How long an orderly stop may take before the process exits anyway. */
+/** Time limit of an orderly stop, after which the process exits. */
 export const STOP_TIMEOUT_MS = 15_000;
 
 interface Running {
   stop(): Promise<void>;
-  /** Resolves when there is nothing more to do; undefined for what goes on for ever. */
+  /** Resolves when all work is done; undefined if the work never ends. */
   done?: Promise<void>;
 }
 
 /**
- * Starts something and lets it run until SIGINT, SIGTERM or its own end, then ends the process: with 0 after an orderly stop,
- * otherwise with 1.
+ * Starts something and runs it until SIGINT, SIGTERM or its own end. Then exits the process, with 0 after an orderly
+ * stop and otherwise with 1.
  */
 export async function runUntilStopped(log: Logger, start: () => Promise<Running>): Promise<void> {
-  // Handled from the first moment: an aborted start would leave its PostgreSQL behind.
+  // Handle signals from the beginning: an aborted start would leave its PostgreSQL running.
   let stopping = false;
   const stopAsked = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        // npm forwards a signal that the terminal sends to both, so it arrives twice.
+        // npm forwards signals that the terminal sends to both processes, so they arrive twice.
         if (stopping) return;
         stopping = true;
         log.info({ signal }, 'stopping');
@@ -31,7 +31,7 @@ export async function runUntilStopped(log: Logger, start: () => Promise<Running>
     }
   });
   const running = await start().catch((error: unknown) => {
-    // A terminal's signal also reaches initdb, whose exit is then no failure.
+    // A terminal's signal also reaches initdb, so its failure is then expected.
     if (stopping) process.exit(0);
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`Ibid cannot start: ${error.message}\n`);

@@ -3,17 +3,17 @@ import { openLog } from './open-log.ts';
 import { runUntilStopped } from './run-until-stopped.ts';
 import { startWorkerProcess } from './worker-process.ts';
 
-/** How long its stop may take when the service is gone. */
+/** Time limit of the stop after the service is gone. */
 const ORPHAN_MS = 2_000;
 
 /**
- * Works on jobs until it is stopped or idle, or the service that started this process is gone: a service that was killed
- * leaves nothing behind.
+ * Runs jobs until it is stopped or idle, or until the service that started this process is gone, so that a killed
+ * service leaves no process running.
  */
 export async function runWorker(config: Config): Promise<void> {
   process.once('disconnect', () => {
     setTimeout(() => process.exit(1), ORPHAN_MS);
-    // An orderly stop, so that no file is suspected of what has ended the service.
+    // Stop orderly, so that no file is suspected of having ended the service.
     process.emit('SIGTERM');
   });
   if (!process.connected) process.exit(1);

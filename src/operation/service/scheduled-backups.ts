@@ -6,16 +6,16 @@ import type { Config } from '../config.ts';
 
 const IBID = fileURLToPath(new URL('bin/ibid', PACKAGE));
 
-/** How much of what the command writes is kept for an error. */
+/** Maximum length of the command's output that is kept for an error. */
 const OUTPUT_MAX = 2_000;
 
-/** Makes backups in a process of their own, whose memory and CPU priority are not those of requests. */
+/** Returns how to run backups, in a process with its own memory and CPU priority; undefined without BACKUP_SCHEDULE. */
 export function scheduledBackups({ BACKUP_SCHEDULE: schedule, BACKUP_WAL }: Config): Backups | undefined {
   if (!schedule) return undefined;
   return { schedule, hasWal: BACKUP_WAL !== undefined, make: run };
 }
 
-/** With the environment of this process, so with the same options. */
+/** The child inherits the environment, and thereby the options. */
 function run(signal: AbortSignal): ReturnType<Backups['make']> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--no-warnings', IBID, 'backup'], {
@@ -27,7 +27,7 @@ function run(signal: AbortSignal): ReturnType<Backups['make']> {
         output = (output + text).slice(-OUTPUT_MAX);
       });
     }
-    // It may be killed at any moment: what it leaves is removed by the next.
+    // Safe to kill at any moment: the next backup removes unfinished objects.
     const kill = () => void child.kill('SIGKILL');
     if (signal.aborted) kill();
     signal.addEventListener('abort', kill);

@@ -32,10 +32,10 @@ import { limitsOf, missingPublicUrl, publicUrlOf, ratesOf } from './from-config.
 import type { OnStop, ServiceHooks } from './hooks.ts';
 import { VERSION } from './version.ts';
 
-/** For the pages that users save and preview; one workspace never has all of them. */
+/** Processes for saves and previews. A single workspace never gets all of them. */
 const RENDERING_PROCESSES = 2;
 
-/** What was started before the API. */
+/** The parts started before the API. */
 interface Started {
   config: Config;
   log: Logger;
@@ -51,8 +51,8 @@ interface Started {
 }
 
 /**
- * Serves the API and the web application. `welcome` is the link for creating the first user, if there is none yet.
- * Errors: StartError where it cannot listen.
+ * Serves the API and the web application. `welcome` is the link for creating the first user, if there is no user.
+ * Throws StartError if it cannot listen.
  */
 export async function startApi(
   started: Started,
@@ -60,7 +60,7 @@ export async function startApi(
   onStop: OnStop,
 ): Promise<{ address: string; welcome: string | undefined }> {
   const { config, log, db } = started;
-  // Page saves wait for each other, and never for the files of an upload.
+  // Separate processes, so that page saves never wait for files of uploads.
   const renderer = openSandbox({
     processes: RENDERING_PROCESSES,
     perWorkspace: RENDERING_PROCESSES - 1,
@@ -68,7 +68,7 @@ export async function startApi(
     onError: (err) => log.error({ err }, 'a page could not be rendered and is shown as plain text'),
   });
   onStop(() => renderer.close());
-  // Its processes start when a document is verified for the first time.
+  // Its processes start with the first verification of a document.
   const reader = openDocumentReader({ processes: 1 });
   onStop(() => reader.close());
   const { renderPage, withinShares } = renderer;
@@ -88,7 +88,7 @@ export async function startApi(
   return { address, welcome };
 }
 
-/** What endpoints may need besides the database. */
+/** Builds the services of endpoints, besides the database. */
 async function openServices(
   { config, log, db, postgres, blobs, mail, payments, external, wakeWorker }: Started,
   reading: Pick<Services, 'renderPage' | 'withinShares' | 'readerOf'>,
@@ -165,7 +165,7 @@ function makeApp(started: Started, services: Services, queues: readonly RequestQ
   return app;
 }
 
-/** undefined where the configuration names no operators. */
+/** Returns undefined if the configuration names no operators. */
 function openConsole({ config, db, postgres }: Started): OperatorConsole | undefined {
   if (config.OPERATORS.length === 0) return undefined;
   return openOperatorConsole({

@@ -20,17 +20,17 @@ import { superviseWorker } from './supervised-worker.ts';
 import { startTracing } from './tracing.ts';
 
 export interface Service {
-  /** The address of the API, for example http://127.0.0.1:8080; "" for a worker. */
+  /** Address of the API, such as http://127.0.0.1:8080; "" for a worker. */
   address: string;
-  /** The link for creating the first user; undefined where there is one. */
+  /** The link for creating the first user; undefined if a user exists. */
   welcome: string | undefined;
-  /** The pid of the supervised PostgreSQL, if there is one. */
+  /** Returns the pid of the supervised PostgreSQL, if there is one. */
   postgresPid(): number | undefined;
-  /** Lets requests and the current step of each job end, then stops everything in the reverse order of its start. */
+  /** Waits for requests and the current step of each job, then stops everything in reverse order. */
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration names. Errors: StartError, whose message says what to do. */
+/** Starts everything that the configuration requires. Throws a StartError with advice. */
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
   const { onStop, stop } = stopInReverse();
   try {

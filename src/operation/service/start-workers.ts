@@ -19,7 +19,7 @@ import { limitsOf, publicUrlOf } from './from-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 import { scheduledBackups } from './scheduled-backups.ts';
 
-/** For the files of uploads and imports. */
+/** Processes for the files of uploads and imports. */
 const RENDERING_PROCESSES = 2;
 
 interface WorkerNeeds {
@@ -32,11 +32,10 @@ interface WorkerNeeds {
   log: Logger;
   rendering: RenderingStats;
   onAttempt?: OnAttempt | undefined;
-  /** The process for public jobs, if they have one. */
+  /** The process for public jobs, if it is separate. */
   process?: WorkerProcess | undefined;
 }
 
-/** Starts the worker of this process. */
 export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobServices'>, onStop: OnStop): Worker {
   const { config, db, blobs, mail, payments, plans, log, rendering, onAttempt, process } = needs;
   // Page reads have a higher CPU priority than uploads.
@@ -71,13 +70,13 @@ export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobS
   return worker;
 }
 
-/** Starts what enqueues scheduled jobs and wakes this worker. */
+/** Starts the schedule, which enqueues jobs and wakes this worker. */
 export function startJobSchedule({ db, log }: Pick<WorkerNeeds, 'db' | 'log'>, worker: Worker, onStop: OnStop): void {
   const schedule = startSchedule({ db, jobs: JOBS, log, onEnqueued: worker.wake });
   onStop(() => schedule.stop());
 }
 
-/** Each may be writing, or reading the snapshot of an export; requests need a connection too. */
+/** Each upload may be writing or reading a snapshot, and requests need a connection too. */
 function uploadSlots({ DATABASE_CONNECTIONS }: Config): number {
   return Math.max(1, Math.min(LANES.uploads, DATABASE_CONNECTIONS - 1));
 }

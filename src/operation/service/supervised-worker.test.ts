@@ -9,20 +9,20 @@ import { NOTHING_SPENT, openRenderingStats } from '../../platform/sandbox/render
 import { superviseWorker } from './supervised-worker.ts';
 import { REPORT_MS } from './worker-messages.ts';
 
-/** Reports whenever it is woken, which takes no database. */
+/** A program that reports whenever it is woken, without a database. */
 const REPORTING = `process.on('message', ({ kind }) => {
   if (kind === 'wake') process.send({ kind: 'report', spent: ${JSON.stringify(NOTHING_SPENT)} });
 });`;
 
 interface Supervised {
   worker: WorkerProcess;
-  /** The processes that were started, the last one last. */
+  /** The started processes in order. */
   started: ChildProcess[];
-  /** Turns the clock on. */
+  /** Advances the clock. */
   pass(ms: number): void;
 }
 
-/** Processes that run this program, and a clock that stands still. */
+/** Supervises processes that run this program, with a mocked clock. */
 function supervise(t: TestContext, program: string): Supervised {
   const started: ChildProcess[] = [];
   let now = performance.now();
@@ -34,7 +34,7 @@ function supervise(t: TestContext, program: string): Supervised {
   };
   const needs = { connection: undefined, rendering: openRenderingStats(), onAttempt: undefined };
   const log = pino({ level: 'silent' });
-  // It is asked only for the jobs of a process that has claimed some.
+  // `db` is used only for jobs of a process that has claimed some.
   const worker = superviseWorker({ ...needs, fork, log, db: {} as ServiceDb }, (stop) => t.after(stop));
   return {
     worker,
@@ -50,7 +50,7 @@ async function endOf(child: ChildProcess | undefined): Promise<unknown> {
   return child.exitCode ?? child.signalCode ?? (await once(child, 'exit'));
 }
 
-test('after each crash the next start waits twice as long, at most a minute; after one that lived for a minute the waits are short again', async (t) => {
+test('the pause before a restart doubles after each crash, up to a minute, and resets after a minute of life', async (t) => {
   const { worker, started, pass } = supervise(t, 'process.on("message", () => process.exit(3))');
   const waits = async (seconds: number) => {
     const count = started.length;
@@ -70,7 +70,7 @@ test('after each crash the next start waits twice as long, at most a minute; aft
   await waits(1);
 });
 
-test('a process that has not reported a hundred times in a row is ended, and one that reports is not', async (t) => {
+test('a process that misses a hundred reports in a row is killed, and a reporting process is not', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { worker, started } = supervise(t, REPORTING);
   worker.start();

@@ -12,33 +12,36 @@ import { NOTHING_SPENT, type RenderingStats } from '../../platform/sandbox/rende
 import type { OnStop } from './hooks.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
 
-/** After a crash the next start waits for 1, 2, 4, … seconds, at most a minute. */
+/** Restarts after a crash wait for 1, 2, 4, … seconds, up to this maximum. */
 const PAUSE_MAX_SECONDS = 60;
-/** A process that lived this long has not failed at its start. */
+/** A process that lived this long did not fail at startup. */
 const STABLE_MS = 60_000;
-/** A process that missed this many reports in a row hangs. Five minutes: a busy machine may give it no CPU time for one. */
+/**
+ * A process that missed this many reports in a row hangs. That takes five minutes, because a busy machine may starve it
+ * of CPU time.
+ */
 const REPORTS_MISSED = 100;
-/** Less than the whole service has for its stop. */
+/** Less than the time limit for the stop of the whole service. */
 const STOP_MS = 12_000;
 
-/** The process, from its start to its end. */
+/** One run of the process. */
 interface Life {
   child: ChildProcess;
   startedAt: number;
-  /** Known when it claims jobs. */
+  /** Set when it starts to claim jobs. */
   worker_id: string | undefined;
   missed: number;
   spent: typeof NOTHING_SPENT;
 }
 
 /**
- * The process that works on public jobs: started when there is one, started again after a crash, and ended with the
- * service. It ends by itself when it was idle for a while, and when this process is gone.
+ * Supervises the process for public jobs: starts it when a job is due, restarts it after a crash, and ends it with the
+ * service. The process exits by itself when it has been idle for a while, and when this process is gone.
  */
 export function superviseWorker(
   options: {
     fork: () => ChildProcess;
-    /** Of the service's own PostgreSQL; undefined where the process finds DATABASE_URL in its environment. */
+    /** The service's own PostgreSQL; undefined if the process reads DATABASE_URL from its environment. */
     connection: PoolConfig | undefined;
     db: ServiceDb;
     log: Logger;
@@ -65,7 +68,7 @@ export function superviseWorker(
     }
   }
 
-  /** Its jobs need not wait for the end of its lease. */
+  /** Ends the lease of a process that is gone, so that its jobs need not wait for the lease to expire. */
   async function release({ worker_id }: Life): Promise<void> {
     if (worker_id === undefined) return;
     await endLease(db.in(SERVICE).query, worker_id).catch((err: unknown) =>
@@ -99,7 +102,7 @@ export function superviseWorker(
     };
     life = started;
     const watch = setInterval(() => {
-      // Counted, because a timer of this process may be late itself.
+      // Counted instead of timed, because a timer of this process may be late itself.
       started.missed += 1;
       if (started.missed <= REPORTS_MISSED) return;
       log.error('the worker process does not answer and is ended');
@@ -122,7 +125,7 @@ export function superviseWorker(
   }
 
   function send(message: ToWorker): void {
-    // It may be ending; whatever was to be told is in the database.
+    // The process may be exiting; the information is also in the database.
     if (life?.child.connected) life.child.send(message, () => undefined);
   }
 

@@ -6,19 +6,22 @@ import type { Config } from '../config.ts';
 import type { OnStop } from './hooks.ts';
 import { VERSION } from './version.ts';
 
-/** How long spans that are not yet sent may delay a stop. */
+/** How long unsent spans may delay a stop. */
 const FLUSH_MS = 3_000;
-/** Spans that wait to be sent, every second; further ones are dropped, so that a receiver that is down costs nothing. */
+/**
+ * Maximum number of queued spans, sent every second. Further spans are dropped, so that an unavailable receiver costs
+ * nothing.
+ */
 const WAITING_MAX = 8_192;
 const BATCH = 1_024;
 const EVERY_MS = 1_000;
 
-/** The header of W3C Trace Context; a later version may have more fields. */
+/** The traceparent header of W3C Trace Context; later versions may append fields. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
 /**
- * Sends traces to OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP), if it is set; only then the packages are loaded that do. Errors:
- * StartError where they are not installed.
+ * Sends traces to OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP), if set. Loads the packages only then. Throws StartError
+ * if they are not installed.
  */
 export async function startTracing(config: Config, log: Logger, onStop: OnStop): Promise<void> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: share } = config;
@@ -103,7 +106,7 @@ function tracerOf(api: Api, tracer: import('@opentelemetry/api').Tracer): Tracer
         isSampled: otel.isRecording(),
         set: (more) => void otel.setAttributes(more),
         fail(error) {
-          // Not its message, which may have what a user wrote.
+          // Omit the message, which may contain text of a user.
           const { code, name: type } = error as { code?: unknown; name?: unknown };
           otel.setAttribute('error.type', String(code ?? type ?? 'error'));
           otel.setStatus({ code: api.SpanStatusCode.ERROR });

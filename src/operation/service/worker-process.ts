@@ -17,12 +17,12 @@ import { stopInReverse } from './stop-in-reverse.ts';
 import { startTracing } from './tracing.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
 
-/** The worker needs few connections, however many requests may have. */
+/** The worker needs few connections, even if requests may use many. */
 const CONNECTIONS_MAX = 10;
 
 /**
- * Works on jobs in a process that the service has started (`superviseWorker`), with the database that it prepared.
- * `idle` resolves when there was no public job for WORKER_IDLE_SECONDS.
+ * Runs jobs in a process that the service started (see `superviseWorker`), on the database that the service prepared.
+ * `idle` resolves after WORKER_IDLE_SECONDS without a public job.
  */
 export async function startWorkerProcess(
   config: Config,
@@ -61,7 +61,7 @@ export async function startWorkerProcess(
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'wake') worker.wake();
   });
-  // Starting is quick at normal priority, and an upload waits for it.
+  // Start at normal priority, because an upload waits for it.
   lowerOwnPriority(config.WORKER_NICE);
   tell({ kind: 'ready', worker_id: worker.worker_id });
   const reports = setInterval(report, REPORT_MS);
@@ -79,6 +79,6 @@ function whenIdle(idleMs: () => number, limitMs: number, onStop: OnStop): Promis
 }
 
 function tell(message: FromWorker): void {
-  // Without a service this process ends anyway.
+  // Without a service this process exits anyway.
   process.send?.(message, () => undefined);
 }

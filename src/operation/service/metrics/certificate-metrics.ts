@@ -4,13 +4,13 @@ import { Gauge, type Registry } from 'prom-client';
 import { readS3Url } from '../../../platform/providers/storage/s3-place.ts';
 import type { Config } from '../../config.ts';
 
-/** How often the certificates are looked at, and how long a server may take to show its own. */
+/** How often certificates are read, and the time limit for a server to present its own. */
 const EVERY_MS = 3_600_000;
 const ANSWER_MS = 5_000;
 
 const PORTS: Record<string, number> = { 'https:': 443, 's3:': 443, 'smtps:': 465 };
 
-/** The servers that speak TLS from the first byte, by what they are for. */
+/** Returns the servers with implicit TLS, labelled by purpose. */
 export function tlsServersOf(config: Config): { place: string; host: string; port: number }[] {
   const urls = {
     public: config.PUBLIC_URL,
@@ -21,7 +21,7 @@ export function tlsServersOf(config: Config): { place: string; host: string; por
   };
   return Object.entries(urls).flatMap(([place, text]) => {
     const url = text === undefined ? null : URL.parse(text);
-    // A bucket on this machine speaks TLS only where it is told to.
+    // The endpoint of a local bucket uses TLS only if it says so.
     if (url?.protocol === 's3:' && readS3Url(url.href, place).endpoint.startsWith('http:')) return [];
     const port = url && PORTS[url.protocol];
     if (!url || !port) return [];
@@ -30,8 +30,8 @@ export function tlsServersOf(config: Config): { place: string; host: string; por
 }
 
 /**
- * Registers when the certificates of the servers that users and this process connect to end. A scrape gets what is known, and
- * does not wait for them.
+ * Registers the expiry of the certificates of servers that users and this process connect to. A scrape reports cached
+ * values and does not wait for the servers.
  */
 export function registerCertificateMetrics(registry: Registry, config: Config, onFailed: (err: unknown) => void): void {
   const servers = tlsServersOf(config);
@@ -64,8 +64,8 @@ export function registerCertificateMetrics(registry: Registry, config: Config, o
 }
 
 /**
- * When the certificate that the server shows ends, in seconds since the epoch, and why this machine does not trust it, if it does
- * not.
+ * Returns the expiry of a server's certificate in seconds since the epoch, and the reason if this machine does not
+ * trust it.
  */
 export function readCertificate(server: {
   host: string;
@@ -73,10 +73,10 @@ export function readCertificate(server: {
 }): Promise<{ end: number; distrust: string | undefined }> {
   const { host, port } = server;
   return new Promise((resolve, reject) => {
-    // Nothing is sent, and a certificate that is no longer valid, or not trusted, is to be seen too.
+    // No data is sent, and expired or untrusted certificates must be readable too.
     const socket = connect({
       ...{ host, port, rejectUnauthorized: false, timeout: ANSWER_MS },
-      // An address is no name that a server could choose its certificate by (RFC 6066).
+      // SNI allows no IP addresses (RFC 6066).
       ...(isIP(host) === 0 && { servername: host }),
     });
     socket.once('secureConnect', () => {

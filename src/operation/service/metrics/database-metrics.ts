@@ -3,7 +3,7 @@ import { clockSkewMs } from '../../../platform/core/clock.ts';
 import type { QueueUsage } from '../../../platform/core/queue/fair-queue.ts';
 import type { ServiceDb } from '../../../platform/db/db.ts';
 
-/** How the connections to the database are used, by lane, and which workspaces hold them longest. */
+/** Registers the use of database connections by lane, and the workspaces that hold them longest. */
 export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['usage']): void {
   const registers = [registry];
   const ofLanes = (name: string, help: string, value: (usage: Readonly<QueueUsage>) => number) => ({

@@ -5,12 +5,12 @@ import { countJobs, STATUSES } from '../../../platform/jobs/count-jobs.ts';
 import { type AnyJob, LANES, type OnAttempt } from '../../../platform/jobs/define-job.ts';
 import { sharedRead } from './shared-read.ts';
 
-/** How long a scrape waits for the database. Without an answer it leaves out what is read from it. */
+/** How long a scrape waits for the database. After that it omits the metrics read from there. */
 const READ_TIMEOUT_MS = 1_000;
 
 /**
- * Registers the metrics of jobs; their labels have only values that the code lists. Returns what is to be called after
- * each attempt of a job.
+ * Registers the metrics of jobs, with labels whose values the code enumerates. Returns a function to call after each
+ * attempt.
  */
 export function openJobMetrics(
   registry: Registry,

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { RENDERING_KINDS, type RenderingStats } from '../../../platform/sandbox/rendering/stats.ts';
 
-/** Registers what saves, previews and uploads wait for and cost. It is read when the metrics are. */
+/** Registers the queue and cost of rendering for saves, previews and uploads, read at each scrape. */
 export function registerRenderingMetrics(registry: Registry, { spending }: RenderingStats): void {
   const options = { labelNames: ['kind'] as const, registers: [registry] };
   new Gauge({

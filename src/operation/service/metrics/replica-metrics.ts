@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ServiceDb } from '../../../platform/db/db.ts';
 import type { ReplicaUsage } from '../../../platform/db/replicas/replica-usage.ts';
 
-/** How this process uses its replicas, by host and port, and how far they are behind. */
+/** Registers the use and lag of replicas in this process, by host and port. */
 export function registerReplicaMetrics(registry: Registry, replicas: ServiceDb['replicas']): void {
   const of = (name: string, help: string, value: (usage: Readonly<ReplicaUsage>) => number) => ({
     name,

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { RequestStats } from '../../../platform/http/load/request-stats.ts';
 
-/** How many requests each group of endpoints answered in this process, and how long that took. */
+/** Registers the number and duration of requests in this process, by group of endpoints. */
 export function registerRequestMetrics(registry: Registry, { spending }: RequestStats): void {
   const registers = [registry];
   new Counter({

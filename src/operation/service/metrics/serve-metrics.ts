@@ -22,15 +22,15 @@ import { registerStateMetrics } from './state-metrics.ts';
 import { registerDiskMetrics } from './storage-metrics.ts';
 import { addUsageMetrics } from './usage-metrics.ts';
 
-/** What is told to the metrics when it happens, of this process and of the one that it starts for jobs. */
+/** Receives events of this process, and of the process that it starts for jobs. */
 export interface Observers {
   onAttempt: OnAttempt;
   onMail: OnMail;
 }
 
 /**
- * Serves Prometheus' text format on METRICS_PORT, so that it needs no authorization in the API. Returns what records
- * attempts of jobs and mail; nothing without METRICS_PORT. Errors: StartError.
+ * Serves Prometheus' text format on METRICS_PORT, so that it needs no authorization in the API. Returns observers of
+ * job attempts and mail; empty without METRICS_PORT. Throws StartError.
  */
 export async function serveMetrics(
   measured: { config: Config; db: ServiceDb; rendering: RenderingStats; requests: RequestStats; log: Logger },
@@ -41,7 +41,7 @@ export async function serveMetrics(
   const registry = new Registry();
   const observers = registerAll(registry, measured);
   const server = createServer(async (request, response) => {
-    // For a worker, which has no other port: whether the process answers, without asking the database.
+    // The liveness of a worker, which has no other port; does not query the database.
     if (request.url === '/livez') return void response.writeHead(200).end();
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A read for scrapes that waits for at most `timeoutMs` and then returns undefined, as it does when it fails. A slow read is
- * awaited by the scrapes that follow, so that they do not add to its load.
+ * Returns a read for scrapes that yields undefined on failure or after `timeoutMs`. Later scrapes share a slow read
+ * instead of adding to the load.
  */
 export function sharedRead<T>(
   read: () => Promise<T>,
@@ -13,7 +13,7 @@ export function sharedRead<T>(
   const start = () =>
     (reading ??= read()
       .catch((error: unknown) => {
-        // The other metrics are most useful while the database is down.
+        // Report the other metrics, which are most useful while the database is down.
         onFailed(error);
         return undefined;
       })

@@ -19,7 +19,9 @@ interface State {
   wal_gap: boolean | null;
 }
 
-/** Registers what the database says about the whole service: the search index's backlog, paused jobs, backups. */
+/**
+ * Registers metrics about the whole service, read from the database: the search index's backlog, paused jobs, backups.
+ */
 export function registerStateMetrics(registry: Registry, query: Query, onFailed: (error: unknown) => void): void {
   const read = sharedRead(() => readState(query), READ_TIMEOUT_MS, onFailed);
   const gauge = (name: string, help: string, value: (state: State) => number | null) =>
@@ -30,7 +32,7 @@ export function registerStateMetrics(registry: Registry, query: Query, onFailed:
       async collect() {
         const state = await read();
         const number = state && value(state);
-        // Without a label a gauge has a value even where it is not known, so it is taken away.
+        // A gauge without labels has a value even if it is unknown, so remove it.
         this.remove();
         if (typeof number === 'number') this.set(number);
       },

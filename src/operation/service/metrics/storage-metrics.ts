@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Gauge, type Registry } from 'prom-client';
 import type { Config } from '../../config.ts';
 
-/** Registers how much room the disks have that this process writes to. */
+/** Registers the size and free space of the disks that this process writes to. */
 export function registerDiskMetrics(registry: Registry, { DATA_DIR, BACKUP_URL }: Config): void {
   const folders = { data: DATA_DIR, ...(BACKUP_URL?.startsWith('file:') && { backups: fileURLToPath(BACKUP_URL) }) };
   const gauge = (name: string, help: string, blocks: 'bavail' | 'blocks') =>
@@ -15,7 +15,7 @@ export function registerDiskMetrics(registry: Registry, { DATA_DIR, BACKUP_URL }
       async collect() {
         this.reset();
         for (const [place, folder] of Object.entries(folders)) {
-          // A folder for backups is made by the first one.
+          // The first backup creates its folder.
           const disk = await statfs(folder).catch(() => undefined);
           if (disk) this.set({ place }, disk[blocks] * disk.bsize);
         }

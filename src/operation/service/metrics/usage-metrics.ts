@@ -3,7 +3,7 @@ import type { Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { sharedRead } from './shared-read.ts';
 
-/** How many workspaces have metrics of their own: those that store the most. */
+/** Number of workspaces with their own metrics: the workspaces that store the most. */
 const LARGEST = 20;
 
 /** How long a scrape waits for the database. */
@@ -16,7 +16,7 @@ interface UsageMetric {
   used: number;
 }
 
-/** Adds what all workspaces have, and what the largest ones have, to the metrics. `query` is that of the service. */
+/** Registers the usage of all workspaces together and of the largest ones. `query` must have the service's rights. */
 export function addUsageMetrics(registry: Registry, query: Query, onFailed: (error: unknown) => void): void {
   const largest = () => query<UsageMetric>(sql`select workspace_id, name, used from usage_of_all(${LARGEST}::int)`);
   const read = sharedRead(largest, READ_TIMEOUT_MS, onFailed);
