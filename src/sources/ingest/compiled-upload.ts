@@ -52,7 +52,6 @@ export interface UploadWrite {
   creator: string;
 }
 
-/** The merge of an edited page with its changed file. */
 export interface Merged {
   /** The page that was merged with. A later edit or move makes the merge invalid. */
   present: ExistingPage;
@@ -77,7 +76,6 @@ export interface ExistingPage {
   is_trashed: boolean;
   revision: number;
   title: string;
-  /** Whether the current revision contains edits. */
   is_edited: boolean;
   /** For an edited page: its text, the folder that its links start from, and whether it has relative links. */
   markdown: string;

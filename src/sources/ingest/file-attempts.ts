@@ -19,7 +19,6 @@ export const INTERRUPTED = {
   message: `the service ended ${ATTEMPTS} times while it worked on the file; simplify it or split it, and upload it again`,
 } as const;
 
-/** Files and archives in work in this process. */
 const inProcess = openSharedProcess();
 
 /**

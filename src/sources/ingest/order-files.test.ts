@@ -14,7 +14,6 @@ async function newWiki() {
   return { wiki_id: body.wiki_id as string, at, tree: () => treeOf(at) };
 }
 
-/** Returns the paths of all pages in tree order. */
 async function treeOf(at: string): Promise<string[]> {
   const { body } = await owner.get(`${at}/tree`);
   const below = Map.groupBy(

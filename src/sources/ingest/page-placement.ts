@@ -5,7 +5,6 @@ import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
 
-/** The place of a new page. */
 interface Place {
   parent_page_id: string | null;
   parent_path: string | null;

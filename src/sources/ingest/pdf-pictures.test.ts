@@ -44,7 +44,6 @@ function sizedOtherwise(jpeg: Buffer, size: number): Buffer {
   return changed;
 }
 
-/** Returns the Markdown with its pictures numbered in order. */
 function shown({ markdown, pictures = [] }: ExtractedDocument): string {
   return pictures.reduce((text, { name }, i) => text.replaceAll(`attachment:${name}`, `picture ${i + 1}`), markdown);
 }

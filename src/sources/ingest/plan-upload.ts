@@ -36,7 +36,6 @@ interface PageRow {
   gone_file: string | null;
 }
 
-/** The page assigned to a row of upload_files. */
 interface Placed {
   file_no: number;
   kind: 'file' | 'folder';

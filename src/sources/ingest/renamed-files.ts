@@ -4,7 +4,6 @@ import { pageSlugFrom } from '@ibid/markdown/slugs/page-slug.ts';
 import type { Query } from '../../platform/db/db.ts';
 import { type GoneFile, goneFiles, type PlannedUpload } from './sync-folder.ts';
 
-/** A file without a page. */
 interface FreshFile {
   filename: string;
   sha256: string;

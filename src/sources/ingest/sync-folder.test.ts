@@ -28,7 +28,6 @@ const DOCS: Files = {
   'docs/deep/c.md': '# C\n\nWhat c says.\n',
 };
 
-/** Removes and adds files. */
 function changed(files: Files, without: string[], more: Files = {}): Files {
   return { ...Object.fromEntries(Object.entries(files).filter(([name]) => !without.includes(name))), ...more };
 }

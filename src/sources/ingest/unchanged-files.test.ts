@@ -33,7 +33,6 @@ async function newWiki() {
     wiki_id: body.wiki_id as string,
     at,
     page,
-    /** Uploads files; returns the names of the compiled files. */
     upload: async (files: Record<string, string | Uint8Array>): Promise<string[]> => {
       compiled = [];
       const upload = await world.upload(owner, body.wiki_id, files);

@@ -13,7 +13,6 @@ import type { FilesAround, KnownFiles } from './surroundings/files-around.ts';
 /** A page with more references is never skipped. */
 const REFERENCES_MAX = 5_000;
 
-/** Files checked and marked as done in one transaction. */
 const BATCH = 500;
 
 interface FileOfPage {
@@ -138,7 +137,6 @@ interface Skipped {
   file_no: number;
   page_id: string;
   digest: string;
-  /** The file_nos of its attached files. */
   shown: readonly number[];
 }
 

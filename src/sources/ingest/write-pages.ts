@@ -13,7 +13,6 @@ import { isSame } from './merge-edits.ts';
 import { isRenamed, movePage } from './move-pages.ts';
 import { placePages } from './page-placement.ts';
 
-/** The written page of a file. */
 export interface WrittenPage {
   file: PendingFile;
   page: SentFile;

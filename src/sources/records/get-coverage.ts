@@ -132,7 +132,6 @@ async function shownBlocks(
   }
 }
 
-/** Trims the white space around a range. */
 function trimmed(text: string, [start, end]: [number, number]): [number, number] {
   const part = text.slice(start, end);
   return [start + part.length - part.trimStart().length, end - part.length + part.trimEnd().length];

@@ -14,7 +14,6 @@ interface Cited {
   source_id: string;
 }
 
-/** A wiki of some files that link to each other. */
 async function linkedWiki() {
   const owner = await world.owner();
   const at = `/v1/wikis/${owner.wiki_id}`;

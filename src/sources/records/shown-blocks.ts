@@ -42,7 +42,6 @@ export interface Change {
   text: string;
 }
 
-/** The current state of a compiled block. */
 export interface ShownBlock {
   shown: 'unchanged' | 'edited' | 'removed';
   /** The matching block of the page, or the block that it was edited to. */
@@ -75,7 +74,6 @@ export function readShownPage(html: string, folder = ''): ShownPage {
   return { text, blocks, keysBy };
 }
 
-/** Computes the match key of a form. */
 const KEYS: Record<FormKind, (form: string) => string> = {
   words: plainForm,
   undrawn: (form) => hash('sha256', withoutDrawn(form)),

@@ -8,7 +8,6 @@ interface NewFile {
   filename: string;
   content_type: string;
   byte_size: number;
-  /** Number of bytes received. */
   received: number;
   /** '' until all bytes have arrived. */
   sha256: string;

@@ -27,7 +27,6 @@ export const Upload = Record(
 );
 export type Upload = Static<typeof Upload>;
 
-/** A file of an upload, with its result. */
 export const FileOfUpload = Record(
   {
     file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),

@@ -10,7 +10,6 @@ export const FileParams = Type.Object({ wiki_id: Id, upload_id: Id, file_id: Id 
 const WAITS_HOURS = 24;
 export const WAITS = raw(`interval '${WAITS_HOURS} hours'`);
 
-/** The error of an upload that waited too long. */
 export const EXPIRED = `expired: no bytes came for ${WAITS_HOURS} hours`;
 
 /** Whether an upload `u` still accepts bytes. */
@@ -19,7 +18,6 @@ export const isOpen = sql`(u.status = 'uploading' and u.updated_at > now() - ${W
 /** Whether a file `f` is not settled yet. Files of archives are inserted as settled, and folders have no bytes. */
 export const isUnsettled = raw("f.kind = 'file' and f.sha256 = ''");
 
-/** Whether all files of an upload `u` are settled. */
 export const isSettled = sql`not exists (
   select from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and ${isUnsettled})`;
 
@@ -29,7 +27,6 @@ export const hasFailedBytes = raw("f.kind = 'file' and f.status = 'failed' and f
 /** Gives up the bytes of a file: they no longer count, and the upload cannot be retried. */
 export const givenUp = raw("sha256 = '', received = 0");
 
-/** A file of an upload and its progress. */
 export interface UploadFile {
   file_no: number;
   file_id: string;

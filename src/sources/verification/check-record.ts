@@ -21,7 +21,6 @@ export interface StoredRecord {
   revision: number;
   /** The highest revision number of the page. */
   last_revision: number;
-  /** Whether the current revision exists. */
   has_revision: boolean;
 }
 

@@ -30,7 +30,6 @@ export interface CitingPage extends StoredPage, StoredRecord, CitationRow {
   attachments: readonly Attachment[];
 }
 
-/** The result of verifying a source. */
 export interface CheckedSource {
   file: 'intact' | 'altered' | 'missing';
   /** Whether re-reading the file produces the stored text. not_read: the file exceeds a limit or is not intact. */

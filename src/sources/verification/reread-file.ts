@@ -25,7 +25,6 @@ export interface StoredFile {
   sha256: string;
 }
 
-/** The result of reading a stored file again. */
 export interface ReadAgain {
   ok: true;
   kind: Kind;

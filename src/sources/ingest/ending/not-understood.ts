@@ -15,7 +15,6 @@ const CODE = /<(pre|code)[\s>][\s\S]*?<\/\1>|<(span|div) class="math[^"]*">[^<]*
 /** Formats of other tools that have no reader and become plain text. */
 const MARKUP = '[.](?:enex|rst|org|mediawiki|wikitext|wiki|textile|tex|latex|opml|css|vtt|srt|mhtml?|xml|json)$';
 
-/** Pages per query. */
 const BATCH = 200;
 
 /** Markup and formats that the pages of an upload show verbatim. */
@@ -23,7 +22,6 @@ export interface NotUnderstood {
   /** Occurrences of each kind of markup, without zero counts. */
   counts: [name: string, count: number][];
   pages: number;
-  /** The first files whose pages contain such markup. */
   filenames: string[];
   plain: { count: number; filenames: string[] };
 }

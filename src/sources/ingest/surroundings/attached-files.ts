@@ -41,7 +41,6 @@ const ARCHIVE_NAME =
 /** Drawings and views that only Obsidian renders. They are JSON and YAML, unsuitable for a page. */
 const OBSIDIAN_NAME = /\.(?:canvas|base)$/i;
 
-/** Files per transaction. */
 const BATCH = 500;
 
 /**

@@ -32,11 +32,9 @@ interface Referring {
 
 /** Files that an upload can link to, its own and earlier ones; loaded on demand. */
 export interface KnownFiles {
-  /** Returns the files loaded so far. */
   known(): FilesAround;
   /** Loads the earlier files that these references may mean. */
   include(files: readonly Referring[]): Promise<void>;
-  /** Loads all earlier files. */
   includeAll(): Promise<void>;
   /** Adds aliases of pages; filenames take precedence over aliases. */
   addNames(pages: ReadonlyMap<string, string>): void;

@@ -33,7 +33,6 @@ interface OwnFile {
   is_named: boolean;
 }
 
-/** Page titles that documents of an upload may mention. */
 export interface KnownTitles {
   /** Titles of the upload itself and, for many documents, also of the wiki. */
   known: readonly KnownTitle[];

@@ -35,7 +35,6 @@ function textOf(hashes: Hashes): string {
   return SEALED_FILES.map((name) => `${name} ${hashes[name]}\n`).join('');
 }
 
-/** Collects the SHA-256 of files during writing. */
 export function hashCollector() {
   const hashes = new Map<string, string>();
   return {

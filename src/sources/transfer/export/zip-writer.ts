@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import yazl from 'yazl';
 
 export interface ZipWriter {
-  /** The bytes of the archive. */
   stream: Readable;
   /**
    * Writes a file; resolves when its bytes have been consumed. `packed` stores it uncompressed, because its content is
@@ -10,7 +9,6 @@ export interface ZipWriter {
    */
   add(name: string, content: Readable | Buffer, packed?: boolean): Promise<void>;
   end(): void;
-  /** Aborts the archive. */
   fail(error: Error): void;
 }
 

@@ -37,7 +37,6 @@ function withMode(mode: number): Promise<Buffer> {
   return buffer(zip.outputStream);
 }
 
-/** Changes one file in the archive of a wiki. */
 function changed(name: string, change: (text: string) => string | undefined): Promise<Buffer> {
   const text = change(String(files.get(name)));
   const kept = new Map<string, Uint8Array | string>(files);

@@ -35,7 +35,6 @@ interface Compiled extends Planned {
 
 /** The plan of a folder import, made before any page is written. */
 interface FolderPlan {
-  /** The archive entry of each file. */
   entryOf: ReadonlyMap<string, string>;
   planned: readonly Planned[];
   /** Link targets by filename. */
@@ -45,7 +44,6 @@ interface FolderPlan {
   idAt: ReadonlyMap<string, string>;
   /** Paths that have pages below them. */
   parents: ReadonlySet<string>;
-  /** Names of folders, by path. */
   folderAt: ReadonlyMap<string, string>;
   names: ReturnType<typeof namesOfWiki>;
 }

@@ -10,7 +10,6 @@ import { recordReader } from './read-records.ts';
 import type { ImportedRevision } from './staged-rows.ts';
 import type { WikiArchive } from './wiki-archive.ts';
 
-/** The author and time of a row. */
 interface Made {
   created_at: string;
   created_by: string;

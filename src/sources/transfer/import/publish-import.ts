@@ -54,7 +54,6 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
   await recordEnd(query, job, 'completed', { summary });
 }
 
-/** Returns the number of pages. */
 async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<number> {
   const [made] = await query<{ count: number }>(sql`
     with made as (

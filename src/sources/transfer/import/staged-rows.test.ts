@@ -56,7 +56,6 @@ async function started(owner: Owner, zip: Buffer): Promise<{ wiki_id: string; jo
   return { wiki_id, job_id: body.job_id };
 }
 
-/** Counts the staged rows by table. */
 async function stagedRows(): Promise<Record<string, number>> {
   const [row] = await query<Record<string, number>>(sql`
     select (select count(*)::int from staged_imports) as imports, (select count(*)::int from import_pages) as pages,

@@ -79,10 +79,8 @@ export interface Staging {
   attachments(rows: readonly ImportedAttachment[], progress: number): Promise<void>;
 }
 
-/** Attachments per call. */
 export const ATTACHMENTS = 100;
 
-/** Rows that one statement deletes. */
 const BATCH = 1_000;
 const ROWS = ['import_revisions', 'import_pages', 'import_attachments'].map(raw);
 
