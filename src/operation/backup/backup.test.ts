@@ -58,7 +58,6 @@ async function ibid(env: Record<string, string>, ...args: string[]) {
   return { isWhole, lines };
 }
 
-/** Everything that a reader sees of the wiki. */
 async function seen(client: Client) {
   const { body: pages } = await client.get(`/v1/wikis/${wiki_id}/pages`);
   const { body: sources } = await client.get(`/v1/wikis/${wiki_id}/sources`);

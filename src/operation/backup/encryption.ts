@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
-/** The first bytes of every encrypted object. */
 const MAGIC = Buffer.from('IBIDENC1');
 const SALT_BYTES = 32;
 const TAG_BYTES = 16;

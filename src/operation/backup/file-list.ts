@@ -1,7 +1,6 @@
 import { DamagedObject } from './encryption.ts';
 import { type Content, measure } from './measure.ts';
 
-/** Files per batch. */
 const BATCH = 64;
 
 /** Passes the content of a file through. Throws DamagedObject at the end if its hash differs. */

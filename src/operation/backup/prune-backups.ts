@@ -9,7 +9,6 @@ import { listWalOwners, openWalStore } from './wal/wal-store.ts';
 
 export interface Pruned {
   backups: string[];
-  /** Number of removed files that no backup needs. */
   files: number;
   /** Number of removed WAL segments that the window does not need. */
   segments: number;

@@ -33,7 +33,6 @@ test('backups run when due and not before, older ones are pruned, and failures a
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A' });
   const status = async () => (await db.query<Status>(sql`select * from backup_status`))[0];
-  /** Runs the job once more. */
   const look = async () => {
     await db.query(sql`${makeScheduledBackup.enqueue({}, sql`(select)`)} returning 1`);
     const waiting = sql`select status, failures from background_jobs where name = 'make-backup' and status <> 'failed'`;

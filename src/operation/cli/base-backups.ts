@@ -14,7 +14,6 @@ import type { Config } from '../config.ts';
 
 interface Parts {
   db: OwnerDb;
-  /** The service's own PostgreSQL. */
   own: Connection | undefined;
   blobs: BlobStore;
   store: BackupStore;

@@ -12,7 +12,6 @@ import { runMigrateCommand } from './migrate.ts';
 const folder = await makeFolder();
 let files = 0;
 
-/** Writes a file with this content. */
 async function fileOf(content: string | Uint8Array): Promise<string> {
   const path = join(folder, `file-${(files += 1)}`);
   await writeFile(path, content);

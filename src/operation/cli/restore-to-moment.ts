@@ -25,7 +25,6 @@ type Print = (line: string) => void;
 
 const EVERY_ROW = "set row_security = off; set ibid.service = 'on'";
 
-/** Files per query. */
 const BATCH = 500;
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
@@ -81,7 +80,6 @@ export async function restoreToMoment(
   return missing.length === 0;
 }
 
-/** Length of a segment's name. */
 const SEGMENT_LENGTH = 24;
 
 /** Prefetches the next segment while PostgreSQL replays the requested one. */

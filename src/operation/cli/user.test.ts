@@ -18,7 +18,6 @@ const place = { DATABASE_URL: await makeDatabase(), DATA_DIR: join(folder, 'data
 const world = await openWorld(place);
 const { db } = world;
 
-/** Runs `ibid user …` and returns its output. */
 async function ibid(...args: string[]): Promise<string> {
   const lines: string[] = [];
   await runUserCommand(readConfig(place), args, (line) => lines.push(line));

@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import type { CheckedPage } from '../../sources/verification/check-source.ts';
 import type { CheckedSource, StoredSource } from '../../sources/verification/records.ts';
 
-/** The key pair that signs reports. */
 export interface ReportKey {
   private_key: KeyObject;
   /** PEM. */

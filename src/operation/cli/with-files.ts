@@ -4,7 +4,6 @@ import { readS3Url } from '../../platform/providers/storage/s3-place.ts';
 import type { Config } from '../config.ts';
 import { makeDataDir } from '../service/data-dir.ts';
 
-/** Runs `work` with the file store of the service. */
 export async function withFiles<T>(config: Config, work: (blobs: BlobStore) => Promise<T>): Promise<T> {
   const { STORAGE_URL, DATA_DIR } = config;
   await makeDataDir(DATA_DIR);

@@ -19,7 +19,6 @@ const place = { DATABASE_URL: await makeDatabase(), DATA_DIR: join(await makeFol
 const world = await openWorld({ ...place, METRICS_PORT, PASSWORD_SIGN_IN: 'on' });
 const { db } = world;
 
-/** Runs `ibid workspace …` and returns its output. */
 async function ibid(...args: string[]): Promise<string[]> {
   const lines: string[] = [];
   await runWorkspaceCommand(readConfig(place), args, (line) => lines.push(line));

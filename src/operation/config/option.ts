@@ -1,7 +1,6 @@
 export interface Option<T> {
   /** Describes the purpose of the option in whole sentences. */
   doc: string;
-  /** The default value. */
   fallback: string;
   /** Parses the value. Throws an Error that describes the accepted values. */
   read: (text: string) => T;

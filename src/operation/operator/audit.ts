@@ -2,7 +2,6 @@ import { newId } from '../../platform/core/ids.ts';
 import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** The actor in the audit record of an operator's action. */
 export interface Actor {
   credential_kind: 'command' | 'operator';
   /** null for a command, which has no user. */

@@ -49,7 +49,6 @@ export interface ServiceOverview {
   versions: { ibid: string; node: string; postgresql: string; schema: string };
   /** Jobs of all processes by name. */
   jobs: { name: string; queued: number; running: number; failed: number; overdue_seconds: number }[];
-  /** The most recent ones. */
   failed_jobs: ShownFailedJob[];
   backup: { outcome: string; ended_at: string; backup_id: string; made_at: string } | undefined;
   /** Workspaces by recent database time of this process; time decays with a half-life of five minutes. */
@@ -61,7 +60,6 @@ export interface WorkspaceOverview {
   usage: WorkspaceUsage[];
 }
 
-/** The API of the operator's page. */
 export interface OperatorConsole {
   /** Whether this user has a verified address that the option OPERATORS names. */
   isOperator(user: { email: string; email_verified: boolean }): boolean;

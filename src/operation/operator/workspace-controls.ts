@@ -18,7 +18,6 @@ export function listLargest(query: Query, top: number, named: string | null = nu
     order by 3 desc, 1 limit ${top}`);
 }
 
-/** Returns the usage and limits of a workspace. */
 export function usageOf(query: Query, workspace_id: string): Promise<WorkspaceUsage[]> {
   return query(sql`
     select u.name, u.used, u.allowed, coalesce(c.limits ? u.name, false) as is_own

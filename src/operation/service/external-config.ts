@@ -10,7 +10,6 @@ import type { Plan } from '../../platform/providers/payments/payments.ts';
 import type { Config } from '../config.ts';
 import { orStartError, publicUrlOf } from './from-config.ts';
 
-/** The external systems that the configuration names. */
 export interface ExternalConfig {
   plans: readonly Plan[];
   /** Accepts an issuer's access tokens. */

@@ -14,7 +14,6 @@ export interface ServiceHooks {
   forkWorker?: () => ChildProcess;
   /** Called with the text and values of each statement. */
   observe?: (text: string, values: readonly unknown[]) => void;
-  /** Rewrites the text of each statement. */
   rewrite?: (text: string) => string;
   /** Wraps the services of endpoints; tests delay or record calls with it. */
   services?: (services: Services) => Services;

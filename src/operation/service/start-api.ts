@@ -35,7 +35,6 @@ import { VERSION } from './version.ts';
 /** Processes for saves and previews. A single workspace never gets all of them. */
 const RENDERING_PROCESSES = 2;
 
-/** The parts started before the API. */
 interface Started {
   config: Config;
   log: Logger;
@@ -88,7 +87,6 @@ export async function startApi(
   return { address, welcome };
 }
 
-/** Builds the services of endpoints, besides the database. */
 async function openServices(
   { config, log, db, postgres, blobs, mail, payments, external, wakeWorker }: Started,
   reading: Pick<Services, 'renderPage' | 'withinShares' | 'readerOf'>,

@@ -16,9 +16,7 @@ const REPORTING = `process.on('message', ({ kind }) => {
 
 interface Supervised {
   worker: WorkerProcess;
-  /** The started processes in order. */
   started: ChildProcess[];
-  /** Advances the clock. */
   pass(ms: number): void;
 }
 

@@ -13,5 +13,4 @@ export type FromWorker =
   | { kind: 'mail'; outcome: MailOutcome }
   | { kind: 'report'; spent: Spending };
 
-/** Interval between reports. */
 export const REPORT_MS = 3_000;

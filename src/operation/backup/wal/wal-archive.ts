@@ -19,7 +19,6 @@ export async function beginWalArchive(query: Query): Promise<void> {
   await query(sql`insert into wal_archive default values on conflict do nothing`);
 }
 
-/** Turns archiving off. */
 export async function endWalArchive(query: Query): Promise<void> {
   await query(sql`delete from wal_archive`);
 }

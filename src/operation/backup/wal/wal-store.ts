@@ -84,7 +84,6 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
   };
 }
 
-/** Lists the clusters whose WAL is stored. */
 export async function listWalOwners(store: BackupStore): Promise<string[]> {
   const found = new Set<string>();
   for await (const name of store.names('wal/')) found.add(name.split('/')[1] ?? '');

@@ -5,7 +5,6 @@ import type { Finding, NamedFinding } from '../schema.ts';
 
 export type { Finding, NamedFinding };
 
-/** The input of a check. */
 export interface Subject {
   config: Config;
   /** Files from which options were read. */

@@ -70,7 +70,6 @@ interface BackupState {
 /** The threshold of the alert IbidBackupOld; used if there is no schedule. */
 const OLD_SECONDS = 36 * 3_600;
 
-/** Returns the id of the latest backup at BACKUP_URL. */
 async function latestAt(url: string): Promise<string | undefined> {
   // Opening a folder would create it.
   if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) return undefined;

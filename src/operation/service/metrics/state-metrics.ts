@@ -3,7 +3,6 @@ import type { Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { sharedRead } from './shared-read.ts';
 
-/** How long a scrape waits for the database. */
 const READ_TIMEOUT_MS = 1_000;
 
 const OUTCOMES = ['succeeded', 'incomplete', 'failed'] as const;

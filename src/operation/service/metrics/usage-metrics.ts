@@ -6,7 +6,6 @@ import { sharedRead } from './shared-read.ts';
 /** Number of workspaces with their own metrics: the workspaces that store the most. */
 const LARGEST = 20;
 
-/** How long a scrape waits for the database. */
 const READ_TIMEOUT_MS = 2_000;
 
 interface UsageMetric {
