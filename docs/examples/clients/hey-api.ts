@@ -10,7 +10,7 @@ import {
 } from './hey-api/sdk.gen.js';
 import type { Page, Upload } from './hey-api/types.gen.js';
 
-/** What a program does with the client of @hey-api/openapi-ts. */
+/** Uploads, lists, searches and edits with the client of @hey-api/openapi-ts. */
 const [baseUrl = '', token = ''] = process.argv.slice(2);
 client.setConfig({ baseUrl, auth: token });
 

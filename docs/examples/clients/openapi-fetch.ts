@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from './api.js';
 
-/** What a program does with the types of openapi-typescript. */
+/** Uploads, lists, searches and edits with openapi-fetch and the types of openapi-typescript. */
 const [baseUrl = '', token = ''] = process.argv.slice(2);
 const api = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
 

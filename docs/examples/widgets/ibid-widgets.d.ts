@@ -1,4 +1,4 @@
-/** What the elements of Ibid take and tell. */
+/** Attributes, properties and events of the Ibid elements. */
 export interface IbidWidgetAttributes {
   token?: string;
   'token-url'?: string;

@@ -1,4 +1,4 @@
-// A site that shows the widgets: node server.js
+// A site that embeds the widgets. Start it with: node server.js
 // IBID_URL: the service. IBID_WORKSPACE: the id of the workspace. IBID_TOKEN: a key or an access token of the user.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -17,7 +17,7 @@ const POLICY = [
   `img-src ${IBID_URL}`,
 ].join('; ');
 
-/** A token for one widget, for pages of this site alone. A real site signs its user in first, and asks with their key. */
+/** Requests a token for one widget on pages of this site. A real site signs its user in first, and uses the key of that user. */
 async function widgetToken(widget, origin) {
   const answer = await fetch(`${IBID_URL}/v1/workspaces/${IBID_WORKSPACE}/widget-token`, {
     method: 'POST',
@@ -35,7 +35,7 @@ const server = createServer(async (request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(text);
     return;
   }
-  // A payment leads back to the page with a query.
+  // After a payment, the browser returns to the page with a query.
   const [file, type] = FILES[new URL(request.url, origin).pathname] ?? [];
   if (!file) {
     response.writeHead(404).end();
