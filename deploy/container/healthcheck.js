@@ -1,4 +1,4 @@
-// Checks only this container's own process. The database does not count: a restart would not help it.
+// Checks only this container's own process: restarting it would not help an unavailable database.
 import { inspectConfig } from '../../src/operation/config.ts';
 
 const { ROLE, METRICS_PORT, PORT } = inspectConfig(process.env).config;

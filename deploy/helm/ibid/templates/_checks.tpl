@@ -1,4 +1,4 @@
-{{/* Checks that the schema of the values cannot express. Each message names the remedy. */}}
+{{/* Checks that the schema of the values cannot express. Each message tells how to fix the values. */}}
 {{- define "ibid.checks" -}}
 {{- $v := .Values -}}
 {{- if not (or $v.secrets.STORAGE_URL $v.storage.existingClaim) -}}

@@ -11,7 +11,7 @@
   {{- end }}
 {{- end }}
 
-{{/* Egress rules of a component: (list $ "web"). */}}
+{{/* Allowed destinations of the pods of a component: (list $ "web"). */}}
 {{- define "ibid.egress" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}

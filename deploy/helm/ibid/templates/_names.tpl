@@ -1,4 +1,4 @@
-{{/* Name of the resources: the name of the release, with "ibid" in it. A CronJob's name has at most 52 characters, including "-backup". */}}
+{{/* Base name of the resources: the release, including "ibid". Names of CronJobs are limited to 52 characters, with "-backup". */}}
 {{- define "ibid.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 45 | trimSuffix "-" -}}
@@ -9,7 +9,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* Selector labels of a component: (list $ "web"). */}}
+{{/* Selector labels of the pods of a component: (list $ "web"). */}}
 {{- define "ibid.selector" -}}
 app.kubernetes.io/name: ibid
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
@@ -25,7 +25,7 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
 {{- end }}
 
-{{/* Annotations of resources that exist before all others: the migration job and its dependencies. */}}
+{{/* Annotations of hooks, which run before the other resources are created: the migration job and its dependencies. */}}
 {{- define "ibid.hook" -}}
 helm.sh/hook: pre-install,pre-upgrade
 helm.sh/hook-weight: {{ index . 0 | quote }}
@@ -48,7 +48,7 @@ helm.sh/hook-delete-policy: {{ index . 1 }}
 {{- if index (index . 0).Values.secrets (index . 1) }}yes{{ end -}}
 {{- end }}
 
-{{/* Port of a URL in an option: (list "http://otel:4318"). */}}
+{{/* The port of an address: (list "http://otel:4318"). */}}
 {{- define "ibid.portOf" -}}
 {{- $url := urlParse (index . 0) -}}
 {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}

@@ -1,4 +1,4 @@
-{{/* Secrets of a component by option, as a map of { secretName, key }: (list $ "web"). */}}
+{{/* The secrets of a component, by option: a map of { secretName, key } (list $ "web"). */}}
 {{- define "ibid.secretsOf" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -19,12 +19,12 @@
 {{- toYaml $mine -}}
 {{- end }}
 
-{{/* Pod spec of every pod, without its container: (list $ "web"). */}}
+{{/* Pod fields that all components share, without the containers: (list $ "web"). */}}
 {{- define "ibid.podSpec" -}}
 {{- $root := index . 0 -}}
 serviceAccountName: {{ include "ibid.fullname" $root }}-{{ index . 1 }}
 automountServiceAccountToken: false
-# The variables of the namespace's services could be mistaken for options.
+# Variables for the Services of the namespace could be mistaken for options.
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
@@ -43,7 +43,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* Common fields of every container: (list $ "web"). */}}
+{{/* Container fields that all components share: (list $ "web"). */}}
 {{- define "ibid.container" -}}
 {{- $root := index . 0 -}}
 image: {{ include "ibid.image" $root }}
@@ -67,11 +67,11 @@ volumeMounts:
   {{- end }}
 {{- end }}
 
-{{/* Environment variables of every container: (list $ "web"). */}}
+{{/* Environment variables that all containers share: (list $ "web"). */}}
 {{- define "ibid.env" -}}
 {{- $root := index . 0 -}}
 - { name: DATA_DIR, value: /data }
-# A user id chosen by the platform has no home directory, and the S3 client reads HOME.
+# A user id chosen by the platform has no home directory, and the S3 client needs one.
 - { name: HOME, value: /data }
 {{- if $root.Values.plans }}
 - { name: PLANS_FILE, value: /run/ibid/plans/plans.json }
@@ -84,7 +84,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* Volumes of every pod: (list $ "web"). Hooks run before other resources exist, so the migration job has its own ConfigMap of plans. */}}
+{{/* Volumes that all pods share: (list $ "web"). Hooks run first, so the migration has its own ConfigMap of plans. */}}
 {{- define "ibid.volumes" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -102,7 +102,7 @@ volumeMounts:
 {{- end }}
 - name: secrets
   projected:
-    # Octal 0440: readable for the group of the pod.
+    # Octal 0440: readable by the group of the pod.
     defaultMode: 288
     sources:
       {{- range $option, $from := include "ibid.secretsOf" . | fromYaml }}
