@@ -3,7 +3,7 @@ import { Record } from '../../../platform/core/records.ts';
 
 /**
  * Files of a wiki archive. Lists are files of lines with a JSON object each, in the order of page paths; see
- * docs/decisions/013-archives.md.
+ * docs/decisions/014-archives.md.
  */
 export const MANIFEST_FILE = 'ibid.json';
 export const PEOPLE_FILE = 'people.jsonl';
