@@ -18,7 +18,7 @@ export const createAttachment = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/attachments',
   summary: 'Attach a file to a page',
   description:
-    'One form field with a file name. Bytes that the page already has answer the attachment that they are. Markdown refers to an attachment as `attachment:<attachment_id>`; `![words](attachment:<attachment_id>#name.mp4)` is a player, by the end of the name.',
+    'Send the file as one multipart field with a file name. If the page already has these bytes, the existing attachment is returned. Markdown refers to an attachment as `attachment:<attachment_id>`. `![words](attachment:<attachment_id>#name.mp4)` shows a player if the extension is an audio or video format.',
   access: onWiki('pages:write'),
   event: 'attachment.created',
   params: PageParams,
@@ -34,7 +34,7 @@ export const createAttachment = endpoint({
   example: { reply: exampleAttachment },
   run: async ({ params, files, services, many, maybeOne }) => {
     const [file] = files;
-    if (!file) throw new Error('a multipart body without a file is refused before');
+    if (!file) throw new Error('multipart bodies without a file must be rejected earlier');
     const { sha256, byte_size } = file.blob;
     const filename = cleanFilename(file.filename).split('/').at(-1);
     const start = await buffer(await services.blobs.stream(sha256, { start: 0, end: SNIFFED_BYTES - 1 }));

@@ -9,7 +9,7 @@ export const deleteAttachment = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/attachments/:attachment_id',
   summary: 'Delete an attachment',
-  description: 'What refers to it, in the page and in its history, then leads nowhere.',
+  description: 'References to it, in the page and its history, no longer resolve.',
   access: onWiki('pages:write'),
   event: 'attachment.deleted',
   params: AttachmentParams,

@@ -11,7 +11,7 @@ export const getAttachment = endpoint({
   path: '/v1/wikis/:wiki_id/attachments/:attachment_id',
   summary: 'Get an attachment',
   description:
-    'Its bytes, or with `Range` a part of them. Only pictures of pixels are shown by browsers, others are saved.',
+    'Returns the bytes; with `Range`, part of them. Browsers display raster images and download all other files.',
   access: onWiki('pages:read'),
   params: AttachmentParams,
   reply: Bytes,

@@ -9,7 +9,7 @@ export const Attachment = Record(
     wiki_id: Id,
     page_id: Id,
     filename: Type.String(),
-    content_type: Type.String({ description: 'What the bytes are, whatever was declared.' }),
+    content_type: Type.String({ description: 'Media type detected from the bytes, regardless of the declared type.' }),
     byte_size: Type.Integer(),
     sha256: Type.String({ description: '64 hexadecimal digits.' }),
     created_at: Timestamp,
@@ -17,7 +17,7 @@ export const Attachment = Record(
   },
   {
     title: 'Attachment',
-    description: 'A picture or a file of a page. Markdown refers to it as `attachment:<attachment_id>`.',
+    description: 'An image or file of a page. Markdown refers to it as `attachment:<attachment_id>`.',
   },
 );
 export type Attachment = Static<typeof Attachment>;

@@ -8,8 +8,8 @@ import { AutosaveParams } from './schema.ts';
 export const deleteAutosave = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/autosaves/:autosave_id',
-  summary: 'Discard an own unsaved text',
-  description: 'To be done when its text was saved as a page.',
+  summary: 'Delete an autosave',
+  description: 'Call this after saving the text as a page.',
   access: onWiki('pages:write'),
   whenUnpaid: true,
   params: AutosaveParams,

@@ -6,7 +6,7 @@ import { AutosaveParams, autosaveColumns, exampleAutosave, FullAutosave, OWN_AUT
 export const getAutosave = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/autosaves/:autosave_id',
-  summary: 'Get an own unsaved text',
+  summary: 'Get an autosave',
   access: onWiki('pages:write'),
   params: AutosaveParams,
   reply: FullAutosave,

@@ -9,12 +9,12 @@ import { Autosave, autosaveColumns, exampleAutosave, OWN_AUTOSAVES } from './sch
 export const listAutosaves = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/autosaves',
-  summary: 'List own unsaved texts',
+  summary: 'List autosaves',
   access: onWiki('pages:write'),
   params: WikiParams,
   query: Type.Object({
     ...PAGING,
-    page_id: Type.Optional(InputText({ description: 'Only those of this page; "" for those of new pages.' })),
+    page_id: Type.Optional(InputText({ description: 'Only autosaves of this page; "" for autosaves of new pages.' })),
   }),
   paging: { keys: { 's.autosave_id': 'text' } },
   reply: Type.Array(Autosave),

@@ -19,16 +19,16 @@ const {
 export const putAutosave = endpoint({
   method: 'PUT',
   path: '/v1/wikis/:wiki_id/autosaves/:autosave_id',
-  summary: 'Keep an unsaved text',
+  summary: 'Save an autosave',
   description:
-    'Keeps a text while it is being written, so that its writer can go on elsewhere: on another device, or after a crash. ' +
-    'It replaces what was kept under this id. Only its writer sees it, and it is deleted 90 days after its last change. At most ' +
-    '100 of each person in a wiki.',
+    'Stores an unsaved text so that its author can continue on another device or after a crash. ' +
+    'Replaces the text stored under this id. Only its author can see it. It expires 90 days after its last change. At most ' +
+    '100 for each person in a wiki.',
   access: onWiki('pages:write'),
   params: AutosaveParams,
   bodyLimit: 'markdown',
   body: Type.Object({
-    page_id: Type.Optional(InputText({ description: 'The page that is edited; "" or absent for a new one.' })),
+    page_id: Type.Optional(InputText({ description: 'The page being edited; "" or absent for a new page.' })),
     parent_page_id: Type.Optional(InputText({ maxLength: 100 })),
     title: InputText({ maxLength: 255 }),
     markdown: Type.String(),
@@ -57,7 +57,7 @@ export const putAutosave = endpoint({
     }).catch((error: unknown) => {
       throw asLimitError(error);
     });
-    if (!kept) throw new ApiError('invalid_request', 'page_id names no page of this wiki. Send "" for a new page.');
+    if (!kept) throw new ApiError('invalid_request', 'page_id is not a page of this wiki. Send "" for a new page.');
     return kept;
   },
 });
@@ -67,6 +67,6 @@ function asLimitError(error: unknown): unknown {
   if (code !== '23514' || constraint !== 'autosaves_of_a_person') return error;
   return new ApiError(
     'conflict',
-    `You have ${AUTOSAVES_MAX} unsaved texts in this wiki. Save or discard some of them.`,
+    `You have ${AUTOSAVES_MAX} unsaved texts in this wiki, the maximum. Save or discard some of them.`,
   );
 }

@@ -11,25 +11,25 @@ export const AUTOSAVES_MAX = 100;
 
 const AutosaveId = Type.String({
   pattern: '^[A-Za-z0-9_-]{8,64}$',
-  description: 'Chosen by the client, such as 24 random hexadecimal digits: one for each editor that is open.',
+  description: 'Chosen by the client, such as 24 random hexadecimal digits; one for each open editor.',
 });
 
 export const Autosave = Record(
   {
-    autosave_id: Type.String({ description: 'As the client chose it.' }),
+    autosave_id: Type.String({ description: 'The id that the client chose.' }),
     wiki_id: Id,
-    page_id: Type.String({ default: '', description: 'The page that is edited; "" for one that is not created yet.' }),
-    parent_page_id: Type.String({ default: '', description: 'Where a new page is to be; "" for the root.' }),
+    page_id: Type.String({ default: '', description: 'The page being edited; "" for a new page.' }),
+    parent_page_id: Type.String({ default: '', description: 'Parent of a new page; "" for the root.' }),
     title: Type.String(),
     base_revision: Type.Integer({
-      description: 'The revision of the page that the text was made from; 0 for a new page.',
+      description: 'The revision of the page that the text is based on; 0 for a new page.',
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
   {
     title: 'Autosave',
-    description: 'A text that is being written and is not saved as a page yet. Only who writes it sees it.',
+    description: 'An unsaved text of a page. Only its author can see it.',
   },
 );
 export type Autosave = Static<typeof Autosave>;

@@ -8,18 +8,18 @@ export const ArchiveClaim = Record(
   {
     author_name: Type.String({
       default: '',
-      description: 'Whom the archive names as the author, for those who may read the members; "" for nobody.',
+      description: 'Author named by the archive; "" if the archive names no author or the caller may not list members.',
     }),
     created_at: Timestamp,
     origin: Type.Enum(['authored', 'compiled']),
     imported_by_name: Type.String({
       default: '',
-      description: 'What the member is called who imported the archive, for those who may read the members.',
+      description: 'Name of the member who imported the archive; "" if the caller may not list members.',
     }),
   },
   {
     title: 'ArchiveClaim',
-    description: 'What the archive says that the text was imported from. The service has not verified it.',
+    description: 'Origin of an imported text according to the archive. The service has not verified it.',
   },
 );
 export type ArchiveClaim = Static<typeof ArchiveClaim>;

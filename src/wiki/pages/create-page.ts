@@ -33,7 +33,7 @@ export const createPage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/pages',
   summary: 'Create a page',
-  description: 'The Markdown is kept exactly as it is sent. Without a slug the page gets a free one from its title.',
+  description: 'The Markdown is stored exactly as sent. Without a slug, the page gets a free slug made from its title.',
   access: onWiki('pages:write'),
   event: 'page.created',
   params: WikiParams,
@@ -143,7 +143,7 @@ export async function addPage(context: NewPageContext, page: NewPage): Promise<F
       });
     await resolvePendingLinks(tx, { wiki_id, page_id, isNew: true });
     const made = await tx.maybeOne<FullPageRow>(fullPageById({ wiki_id, page_id }));
-    if (!made) throw new Error('a page that was made cannot be read');
+    if (!made) throw new Error('a created page cannot be read');
     return shownPage(made);
   });
 }

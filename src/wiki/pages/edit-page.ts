@@ -15,10 +15,10 @@ export const editPage = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id',
   summary: 'Edit a page',
   description:
-    'Changes what is sent. A new text or title is a new revision and names the one that it was made from, as `base_revision` ' +
-    'or by If-Match with the ETag of a read; if that is no longer the present one, the answer is 409 `edit_conflict` and ' +
-    'nothing is written. What changes nothing is no revision. With its place a page takes the pages below it along, and ' +
-    'its old paths go on leading to it.',
+    'Changes the fields in the request. A new text or title creates a revision and must name the revision it is based on, with `base_revision` ' +
+    'or with If-Match and the ETag of a read. If that revision is no longer current, the answer is 409 `edit_conflict` and ' +
+    'nothing is written. A request that changes nothing creates no revision. Moving a page also moves the pages below it; ' +
+    'old paths continue to lead to it.',
   access: onWiki('pages:write'),
   event: 'page.updated',
   params: PageParams,
@@ -26,7 +26,7 @@ export const editPage = endpoint({
   body: Type.Object({
     title: Type.Optional(InputText({ minLength: 1 })),
     markdown: Type.Optional(Type.String()),
-    parent_page_id: Type.Optional(InputText({ description: '"" is the root.' })),
+    parent_page_id: Type.Optional(InputText({ description: '"" for the root.' })),
     slug: Type.Optional(InputText()),
     position: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
     status: Type.Optional(Type.Enum(['draft', 'published', 'archived'])),
@@ -78,7 +78,7 @@ function checkKeyInput(
   if (base_revision === undefined && (title !== undefined || markdown !== undefined)) {
     return new ApiError(
       'invalid_request',
-      'Send with a text or title the revision that it was made from: base_revision, or If-Match with the ETag of a read.',
+      'A new text or title needs the revision it is based on: send base_revision, or If-Match with the ETag of a read.',
     );
   }
   return { title, markdown, slug, parent_page_id, position, status, base_revision };

@@ -11,12 +11,12 @@ export const getPageByPath = endpoint({
   path: '/v1/wikis/:wiki_id/pages/path/*page_path',
   summary: 'Get a page by its path',
   description:
-    'JSON, or by Accept the Markdown (text/markdown) or a safe HTML document (text/html). A path that the page had before ' +
-    'leads to it too: `path` says where it is now, and a request for HTML is sent there (308).',
+    'Returns JSON; with Accept, Markdown (text/markdown) or a safe HTML document (text/html). A former path of the page ' +
+    'works too: `path` has the current path, and a request for HTML is redirected to it (308).',
   access: onWiki('pages:read'),
   params: Type.Object({
     wiki_id: Id,
-    page_path: Type.String({ description: 'Slugs joined by "/", as `path` has them.' }),
+    page_path: Type.String({ description: 'Slugs joined by "/", as in `path`.' }),
   }),
   reply: FullPage,
   etag: pageTag,

@@ -7,7 +7,7 @@ export const getPageProperties = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/properties',
   summary: "Get a page's tags and properties",
-  description: 'What the front matter of its Markdown says: its tags, and the other fields as texts.',
+  description: 'Tags and other fields from the front matter of the Markdown. The other fields are returned as text.',
   access: onWiki('pages:read'),
   params: PageParams,
   reply: PageProperties,

@@ -18,18 +18,18 @@ import {
 export const getPageSurroundings = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/surroundings',
-  summary: 'Get what surrounds a page',
+  summary: "Get a page's surroundings",
   description:
-    'What is shown around the text of a page: its tags and properties, who changed it last, the tree around it, how its subpages ' +
-    'begin, the pages that link to it, and its sources that are incomplete. Each of these can be read by itself too.',
+    'Everything shown around the text of a page: its tags and properties, last author, nearby tree, the beginnings of its subpages, ' +
+    'backlinks and incomplete sources. Each of these has an endpoint of its own, too.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Type.Object({
     branches: Type.Optional(
       Type.Enum(['tree', 'beside'], {
         description:
-          'tree, or absent: all that a tree shows. beside: only the pages above the page, those beside it and those right ' +
-          'below it, all with `has_children` false, for who shows no tree.',
+          'tree, or absent: everything that a tree shows. beside: only ancestors, siblings and children of the page, ' +
+          'all with `has_children` false, for clients that show no tree.',
       }),
     ),
   }),

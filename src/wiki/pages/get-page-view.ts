@@ -29,9 +29,9 @@ import { formOf, treeVersion } from './tree-tag.ts';
 
 const Tree = Record(
   {
-    tag: Type.String({ description: 'Another one after each change of what this caller sees of the tree.' }),
+    tag: Type.String({ description: 'Changes whenever the tree changes for this caller.' }),
     branches: Type.Array(BranchEntry, {
-      description: 'What `/branches` lists around the page above this one; none where `known_tree` has the tag.',
+      description: 'The branches around the parent page, as in `/branches`; empty if `known_tree` is the current tag.',
     }),
   },
   { title: 'PageTree' },
@@ -54,23 +54,23 @@ const { markdown: _, ...examplePage } = exampleFullPage;
 export const getPageView = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/view/*page_path',
-  summary: 'Get a page as it is shown',
+  summary: 'Get a page view',
   description:
-    'A page without its Markdown, what surrounds it, and the tree around it, by its path. A path that the page had before leads to it ' +
-    'too. `surroundings.branches` are the page and those right below it. Pages that are beside each other have the same `tree`: who ' +
-    'has it already names its tag, and is not sent it again.',
+    'Returns a page by its path, without its Markdown, together with its surroundings and tree. Former paths of the page work ' +
+    'too. `surroundings.branches` has the page and its children. Sibling pages share the same `tree`: ' +
+    'send its tag as `known_tree` to avoid receiving it again.',
   access: onWiki('pages:read'),
   params: Type.Object({
     wiki_id: Id,
-    page_path: Type.String({ description: 'Slugs joined by "/", as `path` has them.' }),
+    page_path: Type.String({ description: 'Slugs joined by "/", as in `path`.' }),
   }),
   query: Type.Object({
-    known_tree: Type.Optional(InputText({ description: 'The tag of a tree that the client has.' })),
+    known_tree: Type.Optional(InputText({ description: 'The tag of a tree that the client already has.' })),
     branches: Type.Optional(
       Type.Enum(['tree', 'beside'], {
         description:
-          'tree, or absent: as said above. beside: no tree, and in `surroundings.branches` the pages above the page, those beside it ' +
-          'and those right below it, all with `has_children` false.',
+          'tree, or absent: as described above. beside: no tree; `surroundings.branches` has ancestors, siblings ' +
+          'and children of the page, all with `has_children` false.',
       }),
     ),
   }),

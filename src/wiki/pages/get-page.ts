@@ -7,7 +7,7 @@ export const getPage = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id',
   summary: 'Get a page',
-  description: 'JSON, or by Accept the Markdown (text/markdown) or a safe HTML document (text/html).',
+  description: 'Returns JSON; with Accept, Markdown (text/markdown) or a safe HTML document (text/html).',
   access: onWiki('pages:read'),
   params: PageParams,
   reply: FullPage,

@@ -45,8 +45,9 @@ const keyOf = (wiki_id: string, hasDrafts: boolean) => `${wiki_id}${hasDrafts ? 
 export const getTree = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/tree',
-  summary: 'Get the tree of pages',
-  description: 'All pages of the wiki, siblings in their order; archived ones too, drafts for those who may write.',
+  summary: 'Get the page tree',
+  description:
+    'All pages of the wiki, siblings in their order. Includes archived pages; drafts only if the caller may write.',
   access: onWiki('pages:read'),
   isHeavy: true,
   params: WikiParams,

@@ -14,9 +14,9 @@ export const listBranches = endpoint({
   path: '/v1/wikis/:wiki_id/branches',
   summary: 'List the branches around a page',
   description:
-    'The pages right below `page_id`, those below each page above it, and those at the root; of each no more than `limit`, ' +
-    'but always the way to `page_id`. With an `offset` or a cursor those right below `page_id` alone. Where it names no page ' +
-    'there is the root. A draft above a page is left out for those who may not see it; what is below it is listed all the same.',
+    'The children of `page_id`, of each of its ancestors, and of the root. At most `limit` of each, ' +
+    'but always including the ancestors of `page_id`. With an `offset` or a cursor, only the children of `page_id`. If `page_id` is not a page, ' +
+    'the root is used. Drafts are left out if the caller may not see them; the pages below them are still listed.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Type.Object({ ...PAGING, page_id: Type.Optional(InputText({ description: '"" or absent: the root.' })) }),

@@ -10,7 +10,7 @@ export const listChildren = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/children',
   summary: "List a page's children",
-  description: 'The pages right below it, in their order; archived ones too.',
+  description: 'The pages directly below it, in their order, including archived ones.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,

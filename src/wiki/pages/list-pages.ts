@@ -10,13 +10,15 @@ export const listPages = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages',
   summary: 'List pages',
-  description: 'Drafts are listed for those who may write; archived pages only where `status` asks for them.',
+  description: 'Drafts are listed only if the caller may write; archived pages only if `status` asks for them.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Type.Object({
     ...PAGING,
-    status: Type.Optional(Type.Enum(['draft', 'published', 'archived'], { description: 'Only these.' })),
-    tag: Type.Optional(InputText({ minLength: 1, description: 'Only those that have it, without regard to case.' })),
+    status: Type.Optional(
+      Type.Enum(['draft', 'published', 'archived'], { description: 'Only pages with this status.' }),
+    ),
+    tag: Type.Optional(InputText({ minLength: 1, description: 'Only pages with this tag, ignoring case.' })),
   }),
   paging: { keys: { 'p.page_id': 'text' } },
   reply: Type.Array(Page),

@@ -11,7 +11,7 @@ export const listTags = endpoint({
   path: '/v1/wikis/:wiki_id/tags',
   summary: 'List tags',
   description:
-    'The tags of pages (`tags` or `keywords` in the front matter of their Markdown), in alphabetical order. Counted are the pages that the caller may see, without archived ones. Tags of pages that an earlier release wrote are known with their next revision.',
+    'The tags of pages (`tags` or `keywords` in the front matter of their Markdown), in alphabetical order. The counts include the pages that the caller may see, except archived ones. Tags of pages written by an earlier release are listed after the next revision of the page.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Paging,

@@ -11,7 +11,7 @@ export interface RenderingCaller {
 /** Returns 413 if the text is longer than a page may be. */
 export function checkMarkdown(markdown: string, bytes: number): ApiError | undefined {
   if (Buffer.byteLength(markdown) <= bytes) return undefined;
-  return new ApiError('payload_too_large', `The text of a page is at most ${bytes} bytes of UTF-8; split it.`);
+  return new ApiError('payload_too_large', `The text of a page can have at most ${bytes} bytes of UTF-8. Split it.`);
 }
 
 /** Trims a title. Returns undefined if none is given, or an ApiError if it is invalid. */
@@ -23,19 +23,19 @@ export function readOptionalTitle(title: string | undefined): string | undefined
 export function revisionOf(ifMatch: string): number | ApiError {
   const revision = /^"(\d{1,9})-[\w-]+"$/.exec(ifMatch.trim())?.[1];
   if (revision !== undefined) return Number(revision);
-  return new ApiError('invalid_request', 'If-Match takes the ETag that the page was read with.');
+  return new ApiError('invalid_request', 'If-Match must be the ETag of a read of this page.');
 }
 
 export function editConflict(wanted: number, present: number): ApiError {
   return new ApiError(
     'edit_conflict',
-    `The page is at revision ${present}, and this was written on revision ${wanted}. Read both (/revisions/${wanted} and ` +
-      `/revisions/${present} of the page), merge them with what you sent, and send that with base_revision ${present}.`,
+    `The page is at revision ${present}, but your text is based on revision ${wanted}. Read both (/revisions/${wanted} and ` +
+      `/revisions/${present} of the page), merge them with your text, and send the result with base_revision ${present}.`,
   );
 }
 
 export function noSuchParent(): ApiError {
-  return new ApiError('invalid_request', 'parent_page_id names no page of this wiki. Send "" for the root.');
+  return new ApiError('invalid_request', 'parent_page_id is not a page of this wiki. Send "" for the root.');
 }
 
 /**
@@ -45,5 +45,8 @@ export function noSuchParent(): ApiError {
 export function asPathError(error: unknown): unknown {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code !== '23514' || constraint !== 'pages_path_length') return error;
-  return new ApiError('invalid_request', `A path is at most ${PATH_MAX} characters, also those of the pages below.`);
+  return new ApiError(
+    'invalid_request',
+    `A path can have at most ${PATH_MAX} characters, including the paths of the pages below.`,
+  );
 }

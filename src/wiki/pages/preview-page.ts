@@ -15,7 +15,7 @@ export const previewPage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/preview',
   summary: 'Preview a page',
-  description: 'The HTML that a text would become as a page at `page_path`, which its relative links lead from.',
+  description: 'Renders a text as HTML without saving it. Relative links resolve from `page_path`.',
   access: onWiki('pages:write'),
   whenUnpaid: true,
   canWait: true,
@@ -24,7 +24,7 @@ export const previewPage = endpoint({
   bodyLimit: 'markdown',
   body: Type.Object({ markdown: Type.String(), page_path: Type.Optional(Type.String({ maxLength: 4_096 })) }),
   reply: Record(
-    { html: Type.String({ description: 'Safe to show.' }), outline: Type.Array(OutlineEntry) },
+    { html: Type.String({ description: 'Safe to display.' }), outline: Type.Array(OutlineEntry) },
     { title: 'PagePreview' },
   ),
   example: { body: { markdown, page_path: path }, reply: { html, outline } },

@@ -24,13 +24,13 @@ export const pageProperties = {
   created_by: Id,
   updated_by: Id,
   word_count: Type.Integer(),
-  source_count: Type.Integer({ description: 'Sources that it was made from.' }),
+  source_count: Type.Integer({ description: 'Number of sources that the page was made from.' }),
   stale: Flag,
 };
 
 export const Page = Record(pageProperties, {
   title: 'Page',
-  description: 'A page without its text, as lists show it.',
+  description: 'A page without its text, as in lists.',
 });
 export type Page = Static<typeof Page>;
 
@@ -41,7 +41,7 @@ export const PageProperties = Record(
       description: 'From `tags` or `keywords`: at most 50, each of at most 100 characters.',
     }),
     properties: Type.Array(Record({ name: Type.String(), value: Type.String() }, { title: 'PageProperty' }), {
-      description: 'The other fields: at most 50. Those of nested structures are in the Markdown alone.',
+      description: 'The other fields: at most 50. Nested fields are only in the Markdown.',
     }),
   },
   { title: 'PageProperties' },
@@ -70,24 +70,27 @@ export const PageSurroundings = Record(
     updated_by_name: Type.String({
       default: '',
       description:
-        'What the member is called who changed the page last, for those who may read the members; "" for a former member.',
+        'Name of the member who last changed the page; "" for a former member, or if the caller may not list members.',
     }),
-    updated_by_avatar_url: Type.String({ default: '', description: 'Where a picture of that member is; "" for none.' }),
+    updated_by_avatar_url: Type.String({
+      default: '',
+      description: 'Address of a picture of that member; "" if there is no picture.',
+    }),
     claim: Type.Optional(ArchiveClaim),
-    branches: Type.Array(BranchEntry, { description: `As \`/branches\` lists them, of each at most 100.` }),
+    branches: Type.Array(BranchEntry, { description: `Branches as in \`/branches\`, at most 100 of each.` }),
     subpages: Type.Array(Record({ page_id: Id, description: Type.String() }, { title: 'Subpage' }), {
-      description: `How the pages right below it begin, in their order: at most 100.`,
+      description: `The beginnings of the child pages, in their order; at most 100.`,
     }),
-    is_starred: Type.Boolean({ description: 'Whether the caller has starred it.' }),
-    backlinks: Type.Array(LinkedPage, { description: `The first 20 pages that link here.` }),
+    is_starred: Type.Boolean({ description: 'Whether the caller has starred the page.' }),
+    backlinks: Type.Array(LinkedPage, { description: `The first 20 pages that link to this page.` }),
     has_more_backlinks: Type.Boolean(),
     incomplete_sources: Type.Array(
       Record(
-        { source_id: Id, filename: Type.String(), losses: Type.Integer({ description: 'How many things.' }) },
+        { source_id: Id, filename: Type.String(), losses: Type.Integer({ description: 'Number of losses.' }) },
         { title: 'SourceOfPageWithLosses' },
       ),
       {
-        description: `Its sources that have more than their text, for those who may read sources: at most 5.`,
+        description: `Sources of the page whose text is incomplete, at most 5; empty if the caller may not read sources.`,
       },
     ),
   },
@@ -97,8 +100,8 @@ export type PageSurroundings = Static<typeof PageSurroundings>;
 
 export const Tag = Record(
   {
-    tag: Type.String({ description: 'As one of its pages writes it; tags are compared without regard to case.' }),
-    page_count: Type.Integer({ description: 'How many pages `GET …/pages?tag=` lists for the caller.' }),
+    tag: Type.String({ description: 'As written on one of its pages; tags are compared ignoring case.' }),
+    page_count: Type.Integer({ description: 'Number of pages that `GET …/pages?tag=` lists for the caller.' }),
   },
   { title: 'Tag' },
 );
@@ -119,8 +122,8 @@ export const FullPage = Record(
   {
     ...pageProperties,
     markdown: Type.String(),
-    html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
-    outline: Type.Array(OutlineEntry, { description: 'The headings, at most the first 2,000.' }),
+    html: Type.String({ description: 'Safe to display: scripts and other active content are removed.' }),
+    outline: Type.Array(OutlineEntry, { description: 'The first 2,000 headings.' }),
     citations: Type.Array(CitedSource, {
       description: 'The sources that the page was made from.',
     }),

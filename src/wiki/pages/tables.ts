@@ -9,7 +9,7 @@ export const pageTables = [
     id: 'page_id',
     prefix: 'page',
     audit: ['page'],
-    person: idStays('revisions.jsonl has what they wrote.'),
+    person: idStays("The person's texts are in revisions.jsonl."),
   }),
   defineTable({ name: 'page_texts', of: 'wiki', rows: 'many', copies: ['page_id'] }),
   // Has a row for each page that both users and its file have changed.

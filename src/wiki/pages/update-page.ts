@@ -60,7 +60,7 @@ export async function updatePage(context: UpdateContext, update: PageUpdate): Pr
   }
   throw new ApiError(
     'conflict',
-    `The page of wiki ${params.wiki_id} changes too often just now. Try again in a moment.`,
+    `The page of wiki ${params.wiki_id} is being changed too often. Try again in a moment.`,
   );
 }
 
@@ -146,7 +146,7 @@ function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefine
   if (parent_path === null) throw noSuchParent();
   const path = parent_path === '' ? slug : `${parent_path}/${slug}`;
   if (parent_page_id === current.page_id || parent_path.startsWith(`${current.path}/`)) {
-    throw new ApiError('conflict', 'A page cannot lie under itself or under a page below it.');
+    throw new ApiError('conflict', 'A page cannot be moved below itself or a page below it.');
   }
   if (update.base_revision !== undefined && update.base_revision !== current.revision) {
     throw editConflict(update.base_revision, current.revision);

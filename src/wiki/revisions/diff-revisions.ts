@@ -25,13 +25,13 @@ export const diffRevisions = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/revisions/:from_revision/diff/:to_revision',
   summary: 'Compare two revisions',
-  description: 'What leads from the first to the second, by line and by word; either may be the older one.',
+  description: 'The changes from the first revision to the second, by line and by word. Either one may be the older.',
   access: onWiki('pages:read'),
   params: Type.Object({
     wiki_id: Id,
     page_id: Id,
-    from_revision: Type.String({ description: 'The number of the first.' }),
-    to_revision: Type.String({ description: 'The number of the second.' }),
+    from_revision: Type.String({ description: 'Number of the first revision.' }),
+    to_revision: Type.String({ description: 'Number of the second revision.' }),
   }),
   reply: RevisionDiff,
   example: {

@@ -12,14 +12,12 @@ export const listRevisions = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/revisions',
   summary: "List a page's revisions",
-  description: 'The oldest first unless stated. Numbers may be missing: retention settings delete old revisions.',
+  description: 'Oldest first by default. Numbers may be missing because retention settings delete old revisions.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Type.Object({
     ...PAGING,
-    order: Type.Optional(
-      Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
-    ),
+    order: Type.Optional(Type.Enum(['oldest', 'newest'], { description: 'Sort order; oldest first by default.' })),
   }),
   paging: { keys: { 'r.revision': 'integer' }, isDescending: ({ order }) => order === 'newest' },
   reply: Type.Array(Revision),

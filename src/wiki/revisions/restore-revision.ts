@@ -15,8 +15,8 @@ export const restoreRevision = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore',
   summary: 'Restore a revision',
   description:
-    'Makes a new revision with the text and the title of this one; its links lead to where they led. With `base_revision`, or ' +
-    'If-Match with the ETag of a read, it is refused (409 `edit_conflict`) if the page has changed since.',
+    'Creates a new revision with the text and title of this one; its links keep their targets. With `base_revision`, or ' +
+    'If-Match and the ETag of a read, the answer is 409 `edit_conflict` if the page has changed since.',
   access: onWiki('pages:write'),
   event: 'page.updated',
   params: RevisionParams,

@@ -5,12 +5,12 @@ import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { ArchiveClaim, claimOf } from '../pages/claims.ts';
 import { exampleFullPage, OutlineEntry } from '../pages/schema.ts';
 
-const RevisionNumber = Type.Integer({ description: 'From 1 on, in the order of writing.' });
+const RevisionNumber = Type.Integer({ description: 'Counted from 1, in the order of writing.' });
 
 export const RevisionParams = Type.Object({
   wiki_id: Id,
   page_id: Id,
-  revision: Type.String({ description: 'Its number.' }),
+  revision: Type.String({ description: 'Number of the revision.' }),
 });
 
 const revisionProperties = {
@@ -23,14 +23,14 @@ const revisionProperties = {
   created_by: Id,
   created_by_name: Type.String({
     default: '',
-    description: 'What that member is called, for those who may read the members; "" for a former member.',
+    description: 'Name of that member; "" for a former member, or if the caller may not list members.',
   }),
   claim: Type.Optional(ArchiveClaim),
 };
 
 export const Revision = Record(revisionProperties, {
   title: 'Revision',
-  description: 'A state of a page without its text.',
+  description: 'A version of a page, without its text.',
 });
 export type Revision = Static<typeof Revision>;
 
@@ -38,7 +38,7 @@ export const FullRevision = Record(
   {
     ...revisionProperties,
     markdown: Type.String(),
-    html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
+    html: Type.String({ description: 'Safe to display: scripts and other active content are removed.' }),
     outline: Type.Array(OutlineEntry),
   },
   { title: 'FullRevision' },
@@ -54,9 +54,9 @@ export const TextChange = Record(
 const Line = Record(
   {
     kind: Type.Enum(['context', 'added', 'removed']),
-    text: Type.String({ description: 'Without its line feed.' }),
+    text: Type.String({ description: 'The line without its line feed.' }),
     segments: Type.Array(TextChange, {
-      description: 'The whole line in pieces where only some of its words changed; else empty.',
+      description: 'The whole line in segments if only some of its words changed; otherwise empty.',
     }),
   },
   { title: 'DiffLine' },
@@ -72,7 +72,7 @@ const Hunk = Record(
   },
   {
     title: 'DiffHunk',
-    description: 'Lines count from 1; a side without lines has the count 0 and names the line before.',
+    description: 'Lines are counted from 1. A side without lines has count 0 and the number of the line before.',
   },
 );
 
@@ -84,15 +84,17 @@ export const RevisionDiff = Record(
     to_revision: RevisionNumber,
     from_title: Type.String(),
     to_title: Type.String(),
-    added: Type.Integer({ description: 'Lines that only the second one has.' }),
-    removed: Type.Integer({ description: 'Lines that only the first one has.' }),
+    added: Type.Integer({ description: 'Number of lines that only the second revision has.' }),
+    removed: Type.Integer({ description: 'Number of lines that only the first revision has.' }),
     coarse: Type.Boolean({
       description:
-        'The texts differ too much to be compared line by line: all between their equal ends is shown as replaced.',
+        'Whether the texts differ too much for a comparison by line. If so, everything between their common beginning and end is shown as replaced.',
     }),
-    truncated: Type.Boolean({ description: 'More lines changed than are shown; the counts are of all of them.' }),
+    truncated: Type.Boolean({
+      description: 'Whether more lines changed than are shown. The counts include all of them.',
+    }),
     hunks: Type.Array(Hunk, {
-      description: 'The places that changed, with three lines around each; empty if none did.',
+      description: 'The changed places, with three lines of context around each; empty if nothing changed.',
     }),
   },
   { title: 'RevisionDiff' },

@@ -10,15 +10,15 @@ export const SAVED_SEARCHES_MAX = 50;
 
 export const SavedSearch = Record(
   {
-    saved_search_id: Type.String({ description: 'As the client chose it.' }),
+    saved_search_id: Type.String({ description: 'The id that the client chose.' }),
     wiki_id: Id,
     name: Type.String(),
-    query: Type.String({ description: 'The words with their operators, as they are typed: `install author:ada`.' }),
+    query: Type.String({ description: 'The words with their operators, as typed: `install author:ada`.' }),
     sort: Type.Enum([...SORTS]),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: 'SavedSearch', description: 'A search that a person has given a name. Only they see it.' },
+  { title: 'SavedSearch', description: 'A search saved under a name. Only its owner can see it.' },
 );
 export type SavedSearch = Static<typeof SavedSearch>;
 

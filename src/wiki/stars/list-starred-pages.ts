@@ -10,8 +10,8 @@ import { exampleStarredPage, OWN_STARS, StarredPage, starredPageColumns } from '
 export const listStarredPages = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/starred-pages',
-  summary: 'List own starred pages',
-  description: 'Without those in the trash, which come back with their stars.',
+  summary: 'List starred pages',
+  description: 'The pages that the caller has starred. Excludes pages in the trash; a restored page is starred again.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Paging,

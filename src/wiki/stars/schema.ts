@@ -17,7 +17,7 @@ export const StarredPage = Record(
     created_at: Type.String({ description: 'When the caller starred it: RFC 3339, UTC, milliseconds.' }),
     updated_at: Timestamp,
   },
-  { title: 'StarredPage', description: 'A page that the caller wants at hand.' },
+  { title: 'StarredPage', description: 'A page that the caller has starred.' },
 );
 export type StarredPage = Static<typeof StarredPage>;
 

@@ -9,7 +9,7 @@ export const starPage = endpoint({
   method: 'PUT',
   path: '/v1/wikis/:wiki_id/starred-pages/:page_id',
   summary: 'Star a page',
-  description: `For the caller alone, who has at most ${STARRED_PAGES_MAX} in a wiki. A page that is starred already stays so.`,
+  description: `Stars a page for the caller, who can star at most ${STARRED_PAGES_MAX} in a wiki. Starring a page again has no effect.`,
   access: onWiki('pages:read', { unlimited: true }),
   event: 'star.added',
   params: PageParams,
@@ -32,7 +32,7 @@ export const starPage = endpoint({
       if ((error as { constraint?: string }).constraint !== 'starred_pages_of_a_person') throw error;
       throw new ApiError(
         'conflict',
-        `You have starred ${STARRED_PAGES_MAX} pages of this wiki. Remove some of the stars.`,
+        `You have starred ${STARRED_PAGES_MAX} pages of this wiki, the maximum. Unstar some of them.`,
       );
     }),
 });

@@ -8,7 +8,7 @@ import { OWN_STARS } from './schema.ts';
 export const unstarPage = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/starred-pages/:page_id',
-  summary: 'Remove the star of a page',
+  summary: 'Unstar a page',
   description: '404 if the caller has not starred the page.',
   access: onWiki('pages:read', { unlimited: true }),
   event: 'star.removed',

@@ -10,8 +10,8 @@ export const addTemplate = endpoint({
   path: '/v1/wikis/:wiki_id/templates/:page_id',
   summary: 'Make a page a template',
   description:
-    'The page stays what it is. In its title and its text `{{title}}`, `{{date}}` and `{{author}}` stand for what the new page has. ' +
-    'A page that is a template already stays one.',
+    'The page itself does not change. In its title and text, `{{title}}`, `{{date}}` and `{{author}}` are replaced in each new page. ' +
+    'Repeating the request has no effect.',
   access: onWiki('pages:write'),
   event: 'template.added',
   params: PageParams,

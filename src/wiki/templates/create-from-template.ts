@@ -15,9 +15,9 @@ export const createFromTemplate = endpoint({
   path: '/v1/wikis/:wiki_id/templates/:page_id/pages',
   summary: 'Create a page from a template',
   description:
-    'Its text is that of the template with `{{title}}`, `{{date}}` and `{{author}}` replaced; anything else in braces stays as it is. ' +
-    'Relative links lead where they lead in the template. Without a title the page has the title of the template, with its variables ' +
-    'replaced. Slugs, positions and limits are as for other new pages.',
+    'Copies the text of the template and replaces `{{title}}`, `{{date}}` and `{{author}}`; any other text in braces is kept. ' +
+    'Relative links keep their targets. Without a title, the page gets the title of the template, with its variables ' +
+    'replaced. Slugs, positions and limits follow the rules for new pages.',
   access: onWiki('pages:write'),
   event: 'page.created',
   params: PageParams,
@@ -27,7 +27,7 @@ export const createFromTemplate = endpoint({
     slug: Type.Optional(Type.Union([InputText(), Type.Null()])),
     status: Type.Optional(Type.Enum(['draft', 'published', 'archived'])),
     date: Type.Optional(
-      Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'For `{{date}}`; absent: today in UTC.' }),
+      Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'Value of `{{date}}`; by default, today in UTC.' }),
     ),
   }),
   status: 201,

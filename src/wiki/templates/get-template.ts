@@ -11,11 +11,11 @@ export const getTemplate = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/templates/:page_id',
   summary: 'Get a template with its text',
-  description: 'The text as a page at `page_path` would have it: its relative links lead from there.',
+  description: 'The text is adapted to `page_path`: relative links resolve from there.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Type.Object({
-    page_path: Type.Optional(Type.String({ maxLength: 4_096, description: 'By default that of the template itself.' })),
+    page_path: Type.Optional(Type.String({ maxLength: 4_096, description: 'By default, the path of the template.' })),
   }),
   reply: FullTemplate,
   example: { reply: { ...exampleTemplate, markdown: '# {{title}}\n\nNotes by {{author}}.\n' } },

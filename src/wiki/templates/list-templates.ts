@@ -11,7 +11,7 @@ export const listTemplates = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/templates',
   summary: 'List templates',
-  description: 'The pages of the wiki that are templates, without those that are archived or in the trash.',
+  description: 'The pages of the wiki that are templates, except archived pages and pages in the trash.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Paging,

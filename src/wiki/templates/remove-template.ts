@@ -8,8 +8,8 @@ import { templateColumns } from './schema.ts';
 export const removeTemplate = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/templates/:page_id',
-  summary: 'Make a template an ordinary page',
-  description: 'The page stays, and so do the pages that were made from it. 404 if the page is no template.',
+  summary: 'Remove a template',
+  description: 'The page becomes an ordinary page again. Pages made from it stay. 404 if the page is not a template.',
   access: onWiki('pages:write'),
   event: 'template.removed',
   params: PageParams,

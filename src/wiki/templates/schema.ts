@@ -7,22 +7,24 @@ export const Template = Record(
   {
     page_id: Id,
     wiki_id: Id,
-    path: Type.String({ description: 'Of the page that is the template.' }),
-    title: Type.String({ description: 'As it is written, with its variables.' }),
+    path: Type.String({ description: 'Path of the template page.' }),
+    title: Type.String({ description: 'Title as written, with its variables.' }),
     description: Text,
-    status: Type.Enum(['draft', 'published', 'archived'], { description: 'Of the page. A draft can be a template.' }),
+    status: Type.Enum(['draft', 'published', 'archived'], {
+      description: 'Status of the page. A draft can be a template.',
+    }),
     created_at: Type.String({ description: 'When the page became a template: RFC 3339, UTC, milliseconds.' }),
-    created_by: Type.String({ description: 'Who made it one.' }),
+    created_by: Type.String({ description: 'The user who made the page a template.' }),
     updated_at: Timestamp,
   },
-  { title: 'Template', description: 'A page that new pages are begun from.' },
+  { title: 'Template', description: 'A page that new pages can start from.' },
 );
 export type Template = Static<typeof Template>;
 
 export const FullTemplate = Record(
   {
     ...Template.properties,
-    markdown: Type.String({ description: 'With the variables as they are written.' }),
+    markdown: Type.String({ description: 'Text as written, with its variables.' }),
   },
   { title: 'FullTemplate' },
 );

@@ -21,19 +21,19 @@ export const changeSettings = endpoint({
   path: '/v1/wikis/:wiki_id/settings',
   summary: "Change a wiki's settings",
   description:
-    'What is not given stays. The root counts for uploads that begin from now on; pages and links that are there stay as they are.',
+    'Omitted settings do not change. A new root applies to later uploads; existing pages and links stay unchanged.',
   access: onWiki('wikis:manage', { orCreator: true }),
   event: 'wiki.settings_changed',
   params: WikiParams,
   body: Type.Object({
     site_root: Type.Optional(
       Type.Union([InputText(), Type.Null()], {
-        description: 'A path with a slash at its beginning, such as "/powershell/"; null or "" for none.',
+        description: 'A path that begins with a slash, such as "/powershell/"; null or "" for none.',
       }),
     ),
     home_page_id: Type.Optional(
       Type.Union([InputText(), Type.Null()], {
-        description: 'A page of the wiki; null or "" for the list of what is new.',
+        description: 'A page of the wiki; null or "" for the list of recent changes.',
       }),
     ),
   }),
@@ -59,7 +59,7 @@ export const changeSettings = endpoint({
       after: sql`select ${comparedColumns} from changed w`,
       result: sql`select ${settingsColumns} from changed w`,
     });
-    return settings ?? refuse(new ApiError('invalid_request', 'The wiki has no such page: choose another one.'));
+    return settings ?? refuse(new ApiError('invalid_request', 'The wiki has no such page. Choose another one.'));
   },
 });
 
@@ -71,6 +71,6 @@ function asSiteRoot(given: string | null): string | null | ApiError {
   if (site_root.length <= SITE_ROOT_MAX && SITE_ROOT.test(site_root)) return site_root;
   return new ApiError(
     'invalid_request',
-    `A site's root is a path that begins with "/", such as "/powershell/", without "..", "?" and "#", of at most ${SITE_ROOT_MAX} characters.`,
+    `A site root must be a path that begins with "/", such as "/powershell/", without "..", "?" and "#", of at most ${SITE_ROOT_MAX} characters.`,
   );
 }

@@ -18,7 +18,7 @@ export const renameWiki = endpoint({
   method: 'PATCH',
   path: '/v1/wikis/:wiki_id',
   summary: 'Rename a wiki',
-  description: 'The slug stays as it was, so that links keep working. A description that is not given stays, too.',
+  description: 'The slug does not change, so links keep working. An omitted description does not change, either.',
   access: onWiki('wikis:manage', { orCreator: true }),
   event: 'wiki.renamed',
   params: WikiParams,

@@ -35,7 +35,7 @@ export function toOrganizationWiki({ workspace_id: organization_id, ...wiki }: W
 export function readDescription<T extends string | undefined>(text: T): T | ApiError {
   const description = text?.trim() as T;
   if (description === undefined || description.length <= 1_000) return description;
-  return new ApiError('invalid_request', 'A description has at most 1,000 characters.');
+  return new ApiError('invalid_request', 'A description can have at most 1,000 characters.');
 }
 
 /** Selects the columns of Wiki from a wiki `w`. */
@@ -45,11 +45,11 @@ export const WikiSettings = Record(
   {
     site_root: Type.Union([Type.String(), Type.Null()], {
       description:
-        'The path of a site at which the root of an uploaded folder is: with "/powershell/" a link to /powershell/setup/windows in a file leads to setup/windows.md of the folder. Null if absolute links begin at the root of the folder. Counts when a file is uploaded; later changes alter no page.',
+        'The site path that corresponds to the root of an uploaded folder. With "/powershell/", a link to /powershell/setup/windows resolves to setup/windows.md of the folder. Null if absolute links start at the root of the folder. Applied when a file is uploaded; later changes do not affect existing pages.',
     }),
     home_page_id: Type.Union([Type.String(), Type.Null()], {
       description:
-        'The page with which the wiki begins: null, a page that is not there any more, or one that the caller may not read, for the list of what is new.',
+        'The home page of the wiki. If it is null, no longer exists or the caller may not read it, the list of recent changes is shown instead.',
     }),
   },
   { title: 'WikiSettings' },

@@ -9,6 +9,6 @@ export const wikiTables = [
     id: 'wiki_id',
     prefix: 'wiki',
     audit: ['wiki'],
-    person: idStays('It is of the workspace.'),
+    person: idStays('It belongs to the workspace.'),
   }),
 ];

@@ -6,9 +6,9 @@ import { examplePage, Page, PageParams, pageColumns } from '../schema.ts';
 export const keepPage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/pages/:page_id/keep',
-  summary: 'Keep a stale page as it is',
+  summary: 'Keep a stale page',
   description:
-    'The page stays as it is and is not stale any more, until its source changes again. Where its file is gone from its folder, later syncs do not ask for it again; if a file of the same name comes back, it is that of this page. 404 if the page is not stale.',
+    'The page stays unchanged and is no longer stale, until its source changes again. If its file is missing from its folder, later syncs no longer report it. If a file with the same name comes back, it belongs to this page again. 404 if the page is not stale.',
   access: onWiki('pages:write'),
   event: 'page.kept',
   params: PageParams,

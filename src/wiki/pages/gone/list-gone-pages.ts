@@ -13,13 +13,15 @@ const COUNTED_MAX = 1_000;
 export const listGonePages = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/gone',
-  summary: 'List pages whose files are gone',
+  summary: 'List pages with missing files',
   description:
-    'The pages whose files the last sync of their folder had no more. They are stale until their file comes back, or until someone decides: keep the page, delete it, or write a new text.',
+    'Pages whose files were missing from the last sync of their folder. They are stale until the file comes back or someone keeps the page, deletes it or writes a new text.',
   access: onWiki('pages:write'),
   params: WikiParams,
   query: Type.Object({
-    from: Type.Optional(Type.String({ maxLength: 100, description: 'Only this page and those behind it.' })),
+    from: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Only this page and later ones.' }),
+    ),
     ...PAGING,
   }),
   paging: { keys: { 'p.page_id': 'text' } },

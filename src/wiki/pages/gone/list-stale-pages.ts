@@ -12,7 +12,7 @@ export const listStalePages = endpoint({
   path: '/v1/wikis/:wiki_id/pages/stale',
   summary: 'List stale pages',
   description:
-    'The pages that may be out of date: their source has changed where people have edited the page, was deleted, or its file is gone from its folder. They are listed until someone writes a new text or keeps the page as it is.',
+    'Pages that may be out of date: their source changed where people had edited the page, their source was deleted, or their file is missing from its folder. A page is listed until someone writes a new text or keeps the page.',
   access: onWiki('pages:write'),
   params: WikiParams,
   query: Type.Object(PAGING),

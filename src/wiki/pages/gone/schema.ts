@@ -9,10 +9,12 @@ export const GonePage = Record(
     wiki_id: Id,
     path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
     title: Type.String(),
-    filename: Type.String({ description: 'The file that is gone; of a page of a folder its name with a / behind it.' }),
+    filename: Type.String({
+      description: 'The missing file; for the page of a folder, the name of the folder followed by "/".',
+    }),
     pages_below: Type.Integer({
       description:
-        'How many pages below it would go to the trash with it, 1,000 at most; they may have files, or people may have written them.',
+        'Pages below it that would be moved to the trash with it, at most 1,000. They may have files, or people may have written them.',
     }),
     revision: Type.Integer(),
     updated_at: Timestamp,
@@ -30,9 +32,9 @@ export const StalePage = Record(
     wiki_id: Id,
     path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
     title: Type.String(),
-    gone_filename: Type.String({ description: 'The file that is gone from its folder; "" if none is.' }),
+    gone_filename: Type.String({ description: 'The file missing from its folder; "" if no file is missing.' }),
     sources: Type.Array(CitedSource, {
-      description: `What it was made from, ${STALE_SOURCES_MAX} at most; [] where that was deleted.`,
+      description: `The sources of the page, at most ${STALE_SOURCES_MAX}; [] if its source was deleted.`,
     }),
     revision: Type.Integer(),
     updated_at: Timestamp,

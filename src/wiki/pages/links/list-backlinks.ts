@@ -10,7 +10,7 @@ export const listBacklinks = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/backlinks',
   summary: "List a page's backlinks",
-  description: 'The pages that link here.',
+  description: 'The pages that link to this page.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,

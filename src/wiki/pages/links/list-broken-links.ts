@@ -13,7 +13,7 @@ export const listBrokenLinks = endpoint({
   path: '/v1/wikis/:wiki_id/broken-links',
   summary: 'List broken links',
   description:
-    'The links and pictures of pages that lead to nothing in the wiki: to a page that is not there or is in the trash, or to an address that no page can have. What leads to other sites is not looked at. A link is listed no more as soon as its page is there. Links of pages that an earlier release wrote are known with their next revision.',
+    'Links and images that do not resolve within the wiki: their page is missing or in the trash, or no page can have their address. Links to other sites are not checked. A link is no longer listed once its page exists. Links of pages written by an earlier release are listed after the next revision of the page.',
   access: onWiki('pages:write'),
   params: WikiParams,
   query: Paging,

@@ -5,14 +5,14 @@ import { Id, Record } from '../../../platform/core/records.ts';
 export const BrokenLink = Record(
   {
     page_id: Id,
-    path: Type.String({ description: 'Of the page that the link is on.' }),
+    path: Type.String({ description: 'Path of the page that contains the link.' }),
     title: Type.String(),
     target: Type.String({
       description:
-        'A path of the wiki; `[[target]]` of a wiki link; or the address as written, if no page can have it.',
+        'A path of the wiki; `[[target]]` for a wiki link; or the address as written, if no page can have it.',
     }),
-    line: Type.Integer({ description: "The line of the page's Markdown, from 1; 0 if it is not known." }),
-    filename: Type.String({ description: 'The file that the page was made from; "" if there is none.' }),
+    line: Type.Integer({ description: 'Line in the Markdown of the page, counted from 1; 0 if unknown.' }),
+    filename: Type.String({ description: 'The file that the page was made from; "" if the page has no file.' }),
   },
   { title: 'BrokenLink' },
 );

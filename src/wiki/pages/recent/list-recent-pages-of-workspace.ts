@@ -9,15 +9,20 @@ import { LAST_CHANGED_FIRST, MOST_RECENT, SEES_DRAFTS } from './recent-pages.ts'
 export const listRecentPagesOfWorkspace = endpoint({
   method: 'GET',
   path: '/v1/workspaces/:workspace_id/recent-pages',
-  summary: 'List the pages of all wikis changed last',
+  summary: 'List recently changed pages of all wikis',
   description:
-    'Of every wiki of the workspace the pages that were changed last, `per_wiki` at most, together in the order of their last ' +
-    'change. Without archived pages; drafts for those who may write.',
+    'The most recently changed pages of each wiki of the workspace, at most `per_wiki` of each, latest change ' +
+    'first. Excludes archived pages; includes drafts only if the caller may write.',
   access: onWorkspace('pages:read'),
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
     limit: MOST_RECENT,
-    per_wiki: Type.Integer({ minimum: 1, maximum: 20, default: 20, description: 'How many of one wiki at most.' }),
+    per_wiki: Type.Integer({
+      minimum: 1,
+      maximum: 20,
+      default: 20,
+      description: 'Maximum number of pages of each wiki.',
+    }),
   }),
   reply: Type.Array(Page),
   example: { reply: [examplePage] },

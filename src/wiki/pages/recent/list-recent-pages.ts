@@ -9,10 +9,10 @@ import { LAST_CHANGED_FIRST, MOST_RECENT, recentPages } from './recent-pages.ts'
 export const listRecentPages = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/recent-pages',
-  summary: 'List the pages changed last',
+  summary: 'List recently changed pages',
   description:
-    'The last change first, whatever it was: of the text, the title, the place or the status. Without archived pages; drafts for ' +
-    'those who may write.',
+    'Latest change first, whether of the text, title, place or status. Excludes archived pages; includes drafts only if the ' +
+    'caller may write.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Type.Object({ limit: MOST_RECENT }),

@@ -7,7 +7,7 @@ export const MOST_RECENT = Type.Integer({
   minimum: 1,
   maximum: 100,
   default: 20,
-  description: 'How many pages at most.',
+  description: 'Maximum number of pages.',
 });
 
 /** Orders pages `p`. */

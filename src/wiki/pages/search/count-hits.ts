@@ -15,7 +15,7 @@ export const COUNTED_OF = Type.Integer({
   minimum: 1,
   maximum: MAX_COUNTED,
   default: MAX_COUNTED,
-  description: 'Of how many of the best hits authors, folders, tags and statuses are counted. The total is of all.',
+  description: 'Number of best hits counted by author, folder, tag and status. The total includes all hits.',
 });
 
 export const exampleCounts: HitCounts = {
@@ -31,10 +31,10 @@ export const exampleCounts: HitCounts = {
 export const countHits = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/search/facets',
-  summary: 'Count what a search finds',
+  summary: 'Count search results',
   description:
-    'How many pages a search finds, and how many of them by author, by the page at the root that they are below, by ' +
-    'tag and by status, to narrow it. Takes the parameters of the search.',
+    'Number of pages that a search finds: in total, and by author, top-level page, ' +
+    'tag and status, to narrow the search. Takes the parameters of the search.',
   access: onWiki('pages:read'),
   canWait: true,
   isHeavy: true,

@@ -26,14 +26,16 @@ export const PAGE_FILTERS = {
     Type.String({
       minLength: 1,
       maxLength: 1_024,
-      description: 'The path or page_id of a page: it and what is below it.',
+      description: 'The path or page_id of a page: only this page and the pages below it.',
     }),
   ),
   tag: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_024, description: 'A tag that the page has, without regard to case.' }),
+    Type.String({ minLength: 1, maxLength: 1_024, description: 'Only pages with this tag, ignoring case.' }),
   ),
   status: Type.Optional(
-    Type.Enum(['draft', 'published', 'archived'], { description: 'Only these; drafts for those who may write.' }),
+    Type.Enum(['draft', 'published', 'archived'], {
+      description: 'Only pages with this status. Drafts are found only if the caller may write.',
+    }),
   ),
 };
 

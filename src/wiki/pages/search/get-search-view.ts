@@ -33,10 +33,10 @@ interface Around {
 export const getSearchView = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/search/view',
-  summary: 'Get a page of results',
+  summary: 'Get a search view',
   description:
-    'What `…/pages/search` and `…/pages/search/facets` answer, and the tree of the wiki at its root. Who has the tree already names ' +
-    'its tag, and is not sent it again. Takes the parameters of the search but for `offset`.',
+    'Combines `…/pages/search`, `…/pages/search/facets` and the root of the page tree. Send the tag of the tree as `known_tree` ' +
+    'to avoid receiving it again. Takes the parameters of the search except `offset`.',
   access: onWiki('pages:read'),
   canWait: true,
   isHeavy: true,
@@ -45,7 +45,7 @@ export const getSearchView = endpoint({
   query: Type.Object({
     ...WITHOUT_OFFSET,
     of: COUNTED_OF,
-    known_tree: Type.Optional(InputText({ description: 'The tag of a tree that the client has.' })),
+    known_tree: Type.Optional(InputText({ description: 'The tag of a tree that the client already has.' })),
   }),
   paging: { ...SEARCH_ORDER, counted: ({ hits }) => hits, list: searchPages.path },
   replyHeaders: CUT_HEADER,

@@ -14,12 +14,11 @@ export const listRelatedPages = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/related',
   summary: 'List related pages',
-  description:
-    'The pages whose words are most like those of this one, best first, without this one; none where no page is like it.',
+  description: 'The pages most similar to this one by their words, best first. Empty if no page is similar.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Type.Object({
-    limit: Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'How many pages at most.' }),
+    limit: Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'Maximum number of pages.' }),
   }),
   reply: Type.Array(Page),
   example: { reply: [examplePage] },

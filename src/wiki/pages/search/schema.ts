@@ -7,8 +7,8 @@ export const PageHit = Record(
     ...pageProperties,
     score: Type.Number(),
     snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
-    heading: Type.String({ description: 'The heading above the passage; "" before the first.' }),
-    anchor: Type.String({ description: "That heading's id in the page's HTML." }),
+    heading: Type.String({ description: 'The heading above the passage; "" before the first heading.' }),
+    anchor: Type.String({ description: "The id of that heading in the page's HTML." }),
   },
   { title: 'PageHit' },
 );
@@ -17,18 +17,18 @@ export type PageHit = Static<typeof PageHit>;
 /** Hits are counted up to this number. */
 export const MAX_COUNTED = 1_000;
 
-const Count = Type.Integer({ description: 'How many of the counted hits.' });
+const Count = Type.Integer({ description: 'Number of the counted hits.' });
 
 /** Counts of the hits of a search, by the values that it can be filtered by. */
 export const HitCounts = Record(
   {
-    total: Type.Integer({ description: `How many pages the search finds: exact up to ${MAX_COUNTED}.` }),
-    is_exact: Type.Boolean({ description: 'false: there are more.' }),
+    total: Type.Integer({ description: `Number of pages that the search finds, exact up to ${MAX_COUNTED}.` }),
+    is_exact: Type.Boolean({ description: 'false: the search finds more pages.' }),
     authors: Type.Array(
       Record(
         {
           user_id: Type.String(),
-          display_name: Type.String({ default: '', description: '"" for who may not read the list of members.' }),
+          display_name: Type.String({ default: '', description: '"" if the caller may not list members.' }),
           count: Count,
         },
         { title: 'AuthorCount' },
@@ -36,13 +36,13 @@ export const HitCounts = Record(
     ),
     folders: Type.Array(
       Record(
-        { path: Type.String({ description: 'Of a page at the root.' }), title: Type.String(), count: Count },
+        { path: Type.String({ description: 'Path of a top-level page.' }), title: Type.String(), count: Count },
         { title: 'FolderCount' },
       ),
     ),
     tags: Type.Array(
       Record(
-        { tag: Type.String({ description: 'As one of its pages writes it.' }), count: Count },
+        { tag: Type.String({ description: 'As written on one of its pages.' }), count: Count },
         { title: 'TagCount' },
       ),
     ),
@@ -67,9 +67,9 @@ export const SearchView = Record(
     counts: HitCounts,
     tree: Record(
       {
-        tag: Type.String({ description: 'Another one after each change of what this caller sees of the tree.' }),
+        tag: Type.String({ description: 'Changes whenever the tree changes for this caller.' }),
         branches: Type.Array(BranchEntry, {
-          description: 'What `/branches` lists at the root; none where `known_tree` has the tag.',
+          description: 'The branches at the root, as in `/branches`; empty if `known_tree` is the current tag.',
         }),
       },
       { title: 'TreeRoot' },
@@ -83,9 +83,9 @@ export type SearchView = Static<typeof SearchView>;
 export const Suggestion = Record(
   {
     kind: Type.Enum(['page', 'query'], {
-      description: 'page: one whose title was begun; query: what was probably meant.',
+      description: 'page: a page whose title matches the input; query: a corrected query.',
     }),
-    text: Type.String({ description: 'The title of the page, or the query to search for instead.' }),
+    text: Type.String({ description: 'The title of the page, or the corrected query.' }),
     page_id: Type.String({ default: '', description: '"" for a query.' }),
     path: Type.String({ default: '', description: '"" for a query.' }),
   },

@@ -32,8 +32,8 @@ export const searchPages = endpoint({
   path: '/v1/wikis/:wiki_id/pages/search',
   summary: 'Search pages',
   description:
-    'Best first: pages that contain any of the words and meet what narrows the search. A query without words, such as ' +
-    '`author:ada`, lists all pages that meet it, those first that were changed last.',
+    'Best first: pages that contain any of the words and match all filters. A query without words, such as ' +
+    '`author:ada`, lists all pages that match, most recently changed first.',
   access: onWiki('pages:read'),
   canWait: true,
   isHeavy: true,

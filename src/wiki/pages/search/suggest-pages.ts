@@ -24,15 +24,15 @@ export const suggestPages = endpoint({
   path: '/v1/wikis/:wiki_id/suggest',
   summary: 'Suggest pages',
   description:
-    'For what is being typed: pages whose titles hold its words, of which the last may be unfinished. Where there is none ' +
-    'and the wiki does not know a word, the query with the words that were probably meant.',
+    'Completions for a query being typed: pages whose titles contain its words; the last word may be unfinished. If no title matches ' +
+    'and the wiki does not contain a word, a corrected query is suggested.',
   access: onWiki('pages:read'),
   canWait: true,
   isHeavy: true,
   params: WikiParams,
   query: Type.Object({
-    query: Type.String({ minLength: 1, maxLength: 8_192, description: 'What was typed so far; any text.' }),
-    limit: Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'How many suggestions at most.' }),
+    query: Type.String({ minLength: 1, maxLength: 8_192, description: 'The text typed so far.' }),
+    limit: Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'Maximum number of suggestions.' }),
   }),
   replyHeaders: CUT_HEADER,
   reply: Type.Array(Suggestion),

@@ -12,7 +12,7 @@ export const listTrash = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/trash',
   summary: 'List the trash',
-  description: 'The pages that were deleted, each with those below it.',
+  description: 'Deleted pages, each with the pages below it.',
   access: onWiki('pages:write'),
   params: WikiParams,
   query: Paging,

@@ -27,8 +27,8 @@ export const restorePage = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/restore',
   summary: 'Restore a page',
   description:
-    'Takes the page out of the trash with the pages below it that went there together with it. It comes back to where it ' +
-    'was; at the root if the page above it is not there any more, and with another slug if its own is taken.',
+    'Restores a page from the trash, with the pages below it that were deleted together with it. The page returns to its former ' +
+    'place; to the root if its parent no longer exists, and with another slug if its own is taken.',
   access: onWiki('pages:write'),
   event: 'page.restored',
   params: PageParams,
@@ -71,7 +71,7 @@ export const restorePage = endpoint({
         });
       await resolvePendingLinks(tx, params);
       const restored = await tx.maybeOne<FullPageRow>(fullPageById(params));
-      if (!restored) throw new Error('a page that was restored cannot be read');
+      if (!restored) throw new Error('a restored page cannot be read');
       return shownPage(restored);
     }),
 });

@@ -6,13 +6,13 @@ export const TrashedPage = Record(
   {
     page_id: Id,
     wiki_id: Id,
-    path: Type.String({ description: 'Where it was.' }),
+    path: Type.String({ description: 'Former path of the page.' }),
     title: Type.String(),
-    page_count: Type.Integer({ description: 'How many pages come back with it, itself counted.' }),
+    page_count: Type.Integer({ description: 'Number of pages restored with it, including itself.' }),
     trashed_at: Timestamp,
     trashed_by: Id,
     purge_at: Type.String({
-      description: 'When it is gone for good; "" under a legal hold, which keeps it until it is lifted.',
+      description: 'When it is permanently deleted; "" under a legal hold, which keeps it until the hold is lifted.',
     }),
   },
   { title: 'TrashedPage' },

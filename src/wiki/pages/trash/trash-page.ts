@@ -10,7 +10,7 @@ export const trashPage = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id',
   summary: 'Delete a page',
   description:
-    'Puts the page and the pages below it into the trash, where they can be restored from for 30 days, or as long as the retention settings of the workspace say.',
+    'Moves the page and the pages below it to the trash. They can be restored for 30 days, or for as long as the retention settings of the workspace say.',
   access: onWiki('pages:write'),
   event: 'page.deleted',
   params: PageParams,

@@ -38,7 +38,7 @@ export const reindexJob = defineRecordJob({
   // Failure ends the job: documents indexed so far are found, and the next change of the averages queues another job.
   async onFailure(query, job, error) {
     await query(sql`update search_wikis set is_stale = false where wiki_id = ${job.wiki_id} and is_stale`);
-    await endJob(query, job, { status: 'failed', summary: 'Not everything in the wiki is found by searches.', error });
+    await endJob(query, job, { status: 'failed', summary: 'Searches may miss some content of the wiki.', error });
   },
 });
 

@@ -22,20 +22,22 @@ export const SEARCHED = {
     // About the maximum length of an address.
     maxLength: 8_192,
     description:
-      'Words, of which any may match. "…" is a phrase, -word excludes, +word and AND require; title:, in:, path:, author:, tag:, ' +
-      `created:, updated:, status: and type: narrow. See docs/search.md. Of a longer query the first ${QUERY_CHARACTERS} ` +
-      'characters are read.',
+      'Words; any of them may match. "…" is a phrase, -word excludes, +word and AND require; title:, in:, path:, author:, tag:, ' +
+      `created:, updated:, status: and type: filter. See docs/search.md. Only the first ${QUERY_CHARACTERS} ` +
+      'characters of a query are read.',
   }),
-  title: OptionalText('Words that the title has to contain.'),
-  path: OptionalText('A part of the path; of a source, of its filename.'),
-  author: OptionalText('Who made it: the beginning of a name, an e-mail address, a user_id, or "me".'),
-  created: OptionalDates('When, in UTC: 2026, 2026-01, 2026-01-31, with <, <=, > or >= before, or 2026-01..2026-03.'),
-  updated: OptionalDates('When it was changed last, as `created`.'),
+  title: OptionalText('Words that the title must contain.'),
+  path: OptionalText('Part of the path; for sources, part of the filename.'),
+  author: OptionalText('The author: the beginning of a name, an e-mail address, a user_id, or "me".'),
+  created: OptionalDates(
+    'Creation date in UTC: 2026, 2026-01, 2026-01-31, with <, <=, > or >= before it, or 2026-01..2026-03.',
+  ),
+  updated: OptionalDates('Date of the last change, in the format of `created`.'),
 } satisfies TProperties;
 
 const Order = Type.Enum([...SORTS], {
   description:
-    'By relevance unless stated. The newest first by `updated` and `created`. Of more than 10,000 hits the best are ordered.',
+    'By relevance by default. `updated` and `created` sort newest first. Of more than 10,000 hits, only the best are sorted.',
 });
 export type Sort = Static<typeof Order>;
 
@@ -72,7 +74,7 @@ export function readRequest(query: Static<typeof SearchQuery> & Parameters, pagi
 
 /** The header that tells that a query was truncated, and its description. */
 export const CUT_HEADER = {
-  'Ibid-Query-Cut': 'Only with a query that is too long: how many of its characters were read, in UTF-16 units.',
+  'Ibid-Query-Cut': 'Sent only if the query was truncated: the number of characters that were read, in UTF-16 units.',
 };
 
 export function cutHeader(query: string): Record<string, string> {
@@ -83,7 +85,7 @@ export function cutHeader(query: string): Record<string, string> {
 /** The header that tells which words were corrected, and its description. */
 export const CORRECTED_HEADER = {
   'Ibid-Query-Corrected':
-    'Only where words that the wiki does not have were taken for typing errors: the query as it was understood, percent-encoded.',
+    'Sent only if words that the wiki does not contain were corrected: the corrected query, percent-encoded.',
 };
 
 /** `mistyped`: words of the query and their replacements. */

@@ -86,7 +86,7 @@ export async function resolvedFor<T>(
     withParts(many, index, query, await resolveQuery(many, index, query, recalls));
   let answer = await read(await resolve(mayRecall));
   answer ??= await read(await resolve(false));
-  if (answer === undefined) throw new Error('what was read from the database is never outdated');
+  if (answer === undefined) throw new Error('an answer read from the database is never outdated');
   if (caller !== undefined) addToCache(index, `caller ${caller}`, true, caller.length);
   return answer;
 }

@@ -7,7 +7,7 @@ import { OWN_SAVED_SEARCHES, SavedSearchParams } from '../schema.ts';
 export const deleteSavedSearch = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/saved-searches/:saved_search_id',
-  summary: 'Delete an own saved search',
+  summary: 'Delete a saved search',
   access: onWiki('pages:read', { unlimited: true }),
   event: 'saved_search.deleted',
   params: SavedSearchParams,

@@ -9,8 +9,8 @@ import { exampleSavedSearch, OWN_SAVED_SEARCHES, SavedSearch, savedSearchColumns
 export const listSavedSearches = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/saved-searches',
-  summary: 'List own saved searches',
-  description: 'In the order of their names.',
+  summary: 'List saved searches',
+  description: 'Sorted by name.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Paging,

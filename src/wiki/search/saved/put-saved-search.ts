@@ -22,8 +22,8 @@ export const putSavedSearch = endpoint({
   path: '/v1/wikis/:wiki_id/saved-searches/:saved_search_id',
   summary: 'Save a search',
   description:
-    'Gives a search a name, for the caller alone; replaces what was saved under this id. At most ' +
-    `${SAVED_SEARCHES_MAX} of each person in a wiki, each with a name of its own.`,
+    'Saves a search under a name, visible only to the caller. Replaces the search saved under this id. At most ' +
+    `${SAVED_SEARCHES_MAX} for each person in a wiki, with distinct names.`,
   access: onWiki('pages:read', { unlimited: true }),
   event: 'saved_search.saved',
   params: SavedSearchParams,
@@ -32,9 +32,9 @@ export const putSavedSearch = endpoint({
     query: Type.String({
       minLength: 1,
       maxLength: QUERY_CHARACTERS,
-      description: 'Any text that can be searched for.',
+      description: 'Any query.',
     }),
-    sort: Type.Optional(Type.Enum([...SORTS], { description: 'By relevance unless stated.' })),
+    sort: Type.Optional(Type.Enum([...SORTS], { description: 'By relevance by default.' })),
   }),
   reply: SavedSearch,
   errors: ['invalid_name', 'conflict'],
@@ -63,9 +63,12 @@ function asConflict(error: unknown): unknown {
   if (constraint === 'saved_searches_by_name') {
     return new ApiError(
       'conflict',
-      'You have a saved search with this name. Choose another name, or replace that one.',
+      'You already have a saved search with this name. Choose another name, or replace that search.',
     );
   }
   if (constraint !== 'saved_searches_of_a_person') return error;
-  return new ApiError('conflict', `You have ${SAVED_SEARCHES_MAX} saved searches in this wiki. Delete some of them.`);
+  return new ApiError(
+    'conflict',
+    `You have ${SAVED_SEARCHES_MAX} saved searches in this wiki, the maximum. Delete some of them.`,
+  );
 }

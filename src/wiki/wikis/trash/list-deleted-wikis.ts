@@ -11,7 +11,7 @@ export const listDeletedWikis = endpoint({
   path: '/v1/workspaces/:workspace_id/deleted-wikis',
   summary: 'List deleted wikis',
   description:
-    'The wikis that were deleted within the last 30 days and that the caller may restore: all with `wikis:manage`, or else those that they have created.',
+    'Wikis deleted within the last 30 days that the caller may restore: all wikis with `wikis:manage`, otherwise only wikis that the caller created.',
   access: onWorkspace('wikis:create'),
   params: Type.Object({ workspace_id: Id }),
   query: Paging,

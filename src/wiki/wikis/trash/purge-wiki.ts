@@ -8,9 +8,9 @@ import { restorable } from './schema.ts';
 export const purgeWiki = endpoint({
   method: 'DELETE',
   path: '/v1/workspaces/:workspace_id/deleted-wikis/:wiki_id',
-  summary: 'Delete a wiki for good',
+  summary: 'Purge a deleted wiki',
   description:
-    'Empties the trash of one wiki: its pages, their history, attachments and sources are gone within minutes.',
+    'Deletes a wiki in the trash permanently. Its pages, history, attachments and sources are gone within minutes.',
   access: onWorkspace('wikis:create'),
   event: 'wiki.purged',
   params: Type.Object({ workspace_id: Id, wiki_id: Id }),
