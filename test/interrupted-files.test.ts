@@ -55,10 +55,10 @@ test('a file whose worker dies three times fails with the reason, and the other 
       ['z.md', 'done'],
     ],
   );
-  assert.match(files[1]?.error ?? '', /^interrupted: the service ended 3 times/);
+  assert.match(files[1]?.error ?? '', /^interrupted: the service stopped 3 times/);
   const { body } = await owner.get(upload.path);
   assert.equal(body.status, 'completed');
-  assert.match(body.summary, /1 file failed\. Failed: m\.md \(the service ended 3 times while it worked on the file/);
+  assert.match(body.summary, /1 file failed\. Failed: m\.md \(the service stopped 3 times while processing the file/);
   web.kill('SIGKILL');
   await web.ended;
 });

@@ -80,7 +80,7 @@ test('an uploaded Logseq graph shows no properties, and references to blocks of 
     'G/pages/A.md': `alias:: Short\ntags:: t\n\n- First\n  id:: ${id}\n\t- TODO do it\n- again ((${id}))\n`,
     'G/pages/B.md': `- see ((${id})) and [[Short]]\n`,
   });
-  assert.match(summary, /Not understood and shown as written: 1 × \(\(id\)\) on 1 page: G\/pages\/B\.md/);
+  assert.match(summary, /Unsupported syntax, shown as written: 1 × \(\(id\)\) on 1 page: G\/pages\/B\.md/);
   const a = await wiki.page('g/pages/a');
   assert.doesNotMatch(a.html, /::/);
   assert.match(a.html, new RegExp(`again <a href="#h-%5E${id}">First</a>`));

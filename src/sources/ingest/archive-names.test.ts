@@ -98,7 +98,7 @@ test('an entry that cannot be unpacked is named, does not count as gone, and doe
       ['d/large.txt', large],
     ]),
   });
-  assert.match(summary, /1 page of files that are gone/);
+  assert.match(summary, /1 page of missing files/);
   assert.match(summary, /Failed: d\/large\.txt \(what is packed in the file is too large; split it/);
   assert.deepEqual(await wiki.stale(), ['d/gone']);
   await wiki.sync({ 'all.zip': zipOf([['d/a.md', '# A\n']]) });
@@ -110,7 +110,7 @@ test('a sync with a corrupt archive reports that gone files are unknown', async 
   await wiki.sync({ 'd/a.md': '# A\n', 'd/b.md': '# B\n' });
   const broken = zipOf([['b.md', '# B']]).subarray(0, 40);
   const { summary } = await wiki.sync({ 'd/a.md': '# A\n', 'd/rest.zip': broken });
-  assert.match(summary, /Which files are gone is not known, because an archive could not be opened\.$/);
+  assert.match(summary, /Missing files are unknown because an archive could not be opened\.$/);
   assert.deepEqual(await wiki.stale(), []);
   assert.doesNotMatch((await wiki.add({ 'd/a.md': '# A\n', 'd/rest.zip': broken })).summary, /gone/);
 });

@@ -85,9 +85,9 @@ test('no filename leads out of an archive, and a broken entry fails alone', asyn
   const errors = await errorsOf(upload.upload_id);
   assert.match(errors['large.txt'] ?? '', /^too_large: /);
   assert.match(errors['nested.zip'] ?? '', /^unsupported_type: the file is an archive/);
-  assert.match(errors['link.zip'] ?? '', /^empty_file: the archive has no files in it/);
+  assert.match(errors['link.zip'] ?? '', /^empty_file: the archive contains no files/);
   assert.match(errors['half.zip'] ?? '', /^unreadable: the archive is damaged/);
-  assert.match(errors['empty.zip'] ?? '', /^empty_file: the archive has no files in it/);
+  assert.match(errors['empty.zip'] ?? '', /^empty_file: the archive contains no files/);
 });
 
 test('entries that overlap and archives that unpack to more than the limit are refused', async () => {

@@ -58,7 +58,7 @@ const FIXTURES: Record<string, Fixture> = {
       'SP/attachments/1/2.png': png(),
     },
     tree: ['sp', 'sp/home', 'sp/home/zebra', 'sp/home/子ページ', 'sp/home/子ページ/deep'],
-    says: /1 file of the export itself left out/,
+    says: /1 export file left out/,
     html: {
       'sp/home': /^<p>Home text <a href="home\/zebra">zebra<\/a><\/p>\s*<p><img [^>]*><\/p>\s*$/,
       'sp/home/子ページ/deep': /href="\.\.\/\.\.\/home"/,
@@ -80,7 +80,7 @@ const FIXTURES: Record<string, Fixture> = {
       'Guide/Setup.md': '# Setup\n',
     },
     tree: ['guide', 'guide/setup'],
-    says: /1 file of the export itself left out/,
+    says: /1 export file left out/,
   },
   'Wiki.js': {
     files: {
@@ -127,7 +127,7 @@ const FIXTURES: Record<string, Fixture> = {
       'G/assets/p.png': png(),
     },
     tree: ['g', 'g/pages', 'g/pages/a', 'g/pages/b'],
-    says: /2 files of the export itself left out/,
+    says: /2 export files left out/,
     html: { 'g/pages/a': /<a class="wiki" href="b">/, 'g/pages/b': /<img src="\/v1/ },
   },
   Obsidian: {

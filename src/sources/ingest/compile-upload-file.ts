@@ -92,8 +92,8 @@ export function fileCompiler(
       return { result, pictures: [], text: bytes };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      log.error({ err: error, filename }, 'the bytes of an uploaded file are gone');
-      const message = 'the stored bytes are gone; upload the file again';
+      log.error({ err: error, filename }, 'stored bytes of an uploaded file are missing');
+      const message = 'the stored bytes are missing; upload the file again';
       return { result: { ok: false, code: 'bytes_missing', message }, pictures: [] };
     }
   }

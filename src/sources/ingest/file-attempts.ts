@@ -16,7 +16,7 @@ const BEGUN_TOGETHER = 200;
 export const INTERRUPTED = {
   ok: false,
   code: 'interrupted',
-  message: `the service ended ${ATTEMPTS} times while it worked on the file; simplify it or split it, and upload it again`,
+  message: `the service stopped ${ATTEMPTS} times while processing the file; simplify it or split it, and upload it again`,
 } as const;
 
 const inProcess = openSharedProcess();

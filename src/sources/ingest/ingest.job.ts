@@ -95,7 +95,7 @@ export const ingestJob = defineRecordJob({
     } finally {
       unwatch();
       await takeBack().catch((err: unknown) =>
-        services.log.warn({ err, job_id: job.job_id }, 'attempts of files that were not finished stay counted'),
+        services.log.warn({ err, job_id: job.job_id }, 'cannot reset the attempts of unfinished files'),
       );
     }
     // Batches that were started are written; the next attempt does the rest.

@@ -43,10 +43,7 @@ test('a changed file is merged with edits of its page, and citations cover exact
   await wiki.upload({ 'guide.md': GUIDE });
   await wiki.edit('guide', { markdown: GUIDE.replace('At the end.', 'At the end, by hand.') });
   const summary = await wiki.upload({ 'guide.md': GUIDE.replace('First', 'See [[Other]] first') });
-  assert.match(
-    summary,
-    /1 page merged with what people wrote, 1 broken link\. Broken links: guide\.md → \[\[Other\]\]\.$/,
-  );
+  assert.match(summary, /1 page merged with manual edits, 1 broken link\. Broken links: guide\.md → \[\[Other\]\]\.$/);
   const page = await wiki.page('guide');
   const text = '# Guide\n\nSee [[Other]] first of all.\n\nIn the middle.\n\nAt the end, by hand.\n';
   assert.deepEqual(
@@ -101,7 +98,7 @@ test('saving a page with other line endings changes no line, and changes of its 
   const { body: diff } = await owner.get(`${wiki.at}/pages/${page_id}/revisions/${revision - 1}/diff/${revision}`);
   assert.deepEqual([diff.added, diff.removed], [1, 1], JSON.stringify(diff));
   const summary = await wiki.upload({ 'guide.md': windows(GUIDE.replace('First of', 'First and above')) });
-  assert.match(summary, /1 page merged with what people wrote/);
+  assert.match(summary, /1 page merged with manual edits/);
   const page = await wiki.page('guide');
   assert.equal(page.markdown, '# Guide\n\nFirst and above all.\n\nIn the middle.\n\nAt the end, by hand.\n');
   assert.equal(page.stale, false);
@@ -113,10 +110,13 @@ test('a conflict writes nothing, and a resolved conflict is not reported again',
   const byHand = await wiki.edit('notes/guide', { markdown: GUIDE.replace('First', 'By hand first') });
   const changed = GUIDE.replace('First', 'Foremost').replace('At the end', 'In the end');
   const summary = await wiki.upload({ 'notes/guide.md': changed, 'notes/other.md': '# Other\n\nMore.\n' });
-  assert.match(summary, /1 page updated, 1 page left as people edited them \(now stale\)\. People and the files/);
   assert.match(
     summary,
-    /same places of: notes\/guide \(from notes\/guide\.md\)\. Bring what the file says now into the page/,
+    /1 page updated, 1 page left unchanged because of manual edits \(now stale\)\. People and the files/,
+  );
+  assert.match(
+    summary,
+    /same places of: notes\/guide \(from notes\/guide\.md\)\. Copy the new text of the file into the page/,
   );
   const [job] = (await owner.get(`${wiki.at}/jobs`)).body.slice(-1);
   assert.equal(job.summary, summary);

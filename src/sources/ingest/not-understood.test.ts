@@ -15,10 +15,10 @@ test('the summary counts markup of other tools that pages show verbatim, outside
   });
   assert.match(
     summary,
-    / Not understood and shown as written: 2 × \{% … %\}, 1 × \{\{ … \}\}, 1 × \(\(id\)\) on 2 pages: a\.md; b\.md\.$/,
+    / Unsupported syntax, shown as written: 2 × \{% … %\}, 1 × \{\{ … \}\}, 1 × \(\(id\)\) on 2 pages: a\.md; b\.md\.$/,
   );
   const again = await wiki.add({ 'c.md': '# C\n\nStill nothing\n' });
-  assert.doesNotMatch(again.summary, /Not understood/);
+  assert.doesNotMatch(again.summary, /Unsupported syntax/);
 });
 
 test('the summary names files of other tools that became plain text', async () => {
@@ -31,5 +31,5 @@ test('the summary names files of other tools that became plain text', async () =
     'plain.txt': 'text\n',
     'b.md': '# B\n',
   });
-  assert.match(summary, / Taken as plain text: a\.rst; notes\.org; x\.enex; site\.css\.$/);
+  assert.match(summary, / Read as plain text: a\.rst; notes\.org; x\.enex; site\.css\.$/);
 });

@@ -25,11 +25,11 @@ export interface FileRow {
 /** Limit for all order files of an upload, in bytes: they are parsed in this process, without a time limit. */
 const ALL_BYTES_MAX = 2 ** 20;
 
-/** The note of a file that became no page because it only defines the order of other files. */
-export const USED_FOR_ORDER = 'used_for_order: the file says in which order the others are, and is no page';
+/** The note of a file that became no page because it was read for the order of the others. */
+export const USED_FOR_ORDER = 'used_for_order: the file sets the order of other files and becomes no page';
 
-/** The note of a hidden order file that names no file; it becomes no page either. */
-const NAMES_NOTHING = 'no_order: the file names nothing that is beside it';
+/** The note of a hidden file, which becomes no page even if it names nothing. */
+const NAMES_NOTHING = 'no_order: the file lists no file of its folder';
 const HIDDEN_NAME = /(?:^|\/)\.(?:order|pages|nav\.ya?ml)$/i;
 
 /**

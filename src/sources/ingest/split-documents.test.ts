@@ -187,7 +187,7 @@ test('uploading a document again revises exactly the changed sections, and merge
     .replace('## Chapter 3\n', '## New\n\nNew here.\n\n## Chapter 3\n');
   assert.match(
     await wiki.upload({ 'Book.md': twice }),
-    /1 new page, 1 page updated, 1 page merged with what people wrote\.$/,
+    /1 new page, 1 page updated, 1 page merged with manual edits\.$/,
   );
   assert.deepEqual(await revisions(), {
     book: 2,
@@ -216,13 +216,13 @@ longTest('the page of a removed section stays and is stale until the section ret
   const without = `${BOOK.replace(one, '').replace(two, '')}\n## Chapter 4\n\n${words('four', 30_000)}\n`;
   assert.match(
     await wiki.upload({ 'Book.md': without }),
-    /1 new page, 2 pages updated, 2 pages of sections that are no longer there \(now stale\)\.$/,
+    /1 new page, 2 pages updated, 2 pages of removed sections \(now stale\)\.$/,
   );
   const stale = async () => (await wiki.pages()).filter((page) => page.stale).map(({ path }) => path);
   assert.deepEqual(await stale(), ['book/chapter-1', 'book/chapter-2']);
   assert.equal((await wiki.page('book/chapter-1')).markdown, '## Chapter 1\n\nMine.\n', 'what people wrote is kept');
   assert.doesNotMatch(await wiki.upload({ 'Book.md': `${without}\nMore.\n` }), /no longer/, 'it was said before');
-  assert.match(await wiki.upload({ 'Book.md': BOOK }), /1 page of sections that are no longer there/);
+  assert.match(await wiki.upload({ 'Book.md': BOOK }), /1 page of removed sections/);
   assert.deepEqual(await stale(), ['book/chapter-4'], 'what is there again is stale no more');
   assert.equal((await wiki.page('book/chapter-1')).markdown, '## Chapter 1\n\nMine.\n');
 });
@@ -234,7 +234,7 @@ longTest('a document that becomes long or short loses no text', async () => {
   await wiki.upload({ 'book.md': short });
   assert.deepEqual(await wiki.paths(), ['book']);
   await wiki.edit('book', { markdown: short.replace('Preface', 'My preface').replace('Short.', 'Mine.') });
-  assert.match(await wiki.upload({ 'book.md': long }), /2 new pages, 1 page left as people edited them/);
+  assert.match(await wiki.upload({ 'book.md': long }), /2 new pages, 1 page left unchanged because of manual edits/);
   const kept = await wiki.page('book');
   assert.deepEqual([kept.stale, /Mine\./.test(kept.markdown)], [true, true]);
   assert.deepEqual(await wiki.paths(), ['book', 'book/chapter-1', 'book/chapter-2']);
@@ -242,7 +242,7 @@ longTest('a document that becomes long or short loses no text', async () => {
     markdown: '# Book\n\nMy preface.\n\n- [Chapter 1](book/chapter-1)\n- [Chapter 2](book/chapter-2)\n',
   });
   await wiki.edit('book/chapter-2', { markdown: '## Chapter 2\n\nMine.\n' });
-  assert.match(await wiki.upload({ 'book.md': short }), /2 pages of sections that are no longer there/);
+  assert.match(await wiki.upload({ 'book.md': short }), /2 pages of removed sections/);
   const pages = Object.fromEntries((await wiki.pages()).map((page) => [page.path, page.stale]));
   assert.deepEqual(pages, { book: false, 'book/chapter-1': true, 'book/chapter-2': true });
   assert.match((await wiki.page('book')).markdown, /My preface\.\n\n## Chapter 1\n\nShort\.\n/);

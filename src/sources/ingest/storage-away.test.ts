@@ -85,7 +85,7 @@ test('a file whose stored bytes are missing or truncated fails alone, with the r
   await waitForUpload(owner, owner.wiki_id, sent.upload_id);
   const files = await world.db.query<{ filename: string; error: string }>(sql`
     select filename, error from upload_files where upload_id = ${sent.upload_id} order by filename`);
-  const gone = 'bytes_missing: the stored bytes are gone; upload the file again';
+  const gone = 'bytes_missing: the stored bytes are missing; upload the file again';
   assert.deepEqual(Object.fromEntries(files.map(({ filename, error }) => [filename, error])), {
     'gone.pdf': gone,
     'gone.zip': gone,

@@ -38,7 +38,7 @@ test('the page of a file missing from a sync is stale and named, and recovers wh
   const gone = await wiki.sync(changed(DOCS, ['docs/b.md', 'docs/deep/c.md']));
   assert.match(
     gone.summary,
-    /, 3 pages of files that are gone \(now stale\)\. Gone; keep or delete: docs\/b; docs\/deep; docs\/deep\/c\.$/,
+    /, 3 pages of missing files \(now stale\)\. Gone; keep or delete: docs\/b; docs\/deep; docs\/deep\/c\.$/,
   );
   assert.deepEqual(await wiki.stale(), ['docs/b', 'docs/deep', 'docs/deep/c']);
   const again = await wiki.sync(changed(DOCS, ['docs/b.md', 'docs/deep/c.md']));
@@ -245,7 +245,7 @@ test('renames are not guessed among files with equal bytes', async () => {
   const wiki = await newWiki();
   await wiki.sync({ 'd/a.md': '# Same\n', 'd/b.md': '# Same\n', 'd/c.md': '# C\n' });
   const { summary } = await wiki.sync({ 'd/x.md': '# Same\n', 'd/c.md': '# C\n' });
-  assert.match(summary, /1 new page, 2 pages of files that are gone/);
+  assert.match(summary, /1 new page, 2 pages of missing files/);
 });
 
 test('only files of the synced folder can be gone, and only in a sync', async () => {
@@ -316,7 +316,7 @@ test('a folder from several syncs is recognized when renamed, and when gone', as
   assert.deepEqual(await wiki.ids(['docs/new', 'docs/new/deep']), ids);
   await wiki.sync(files('new'));
   const { summary } = await wiki.sync({ 'docs/z.md': '# Z\n' });
-  assert.match(summary, /4 pages of files that are gone/);
+  assert.match(summary, /4 pages of missing files/);
   assert.deepEqual(await wiki.stale(), ['docs/new', 'docs/new/deep', 'docs/new/deep/two', 'docs/new/one']);
   assert.doesNotMatch((await wiki.sync({ 'docs/z.md': '# Z\n' })).summary, /gone/, 'it is said once');
 });

@@ -37,8 +37,8 @@ export const isNotRenamed = sql`not exists (
     and (select ${ranAt('u')} from uploads u where u.wiki_id = r.wiki_id and u.upload_id = r.upload_id)
       > (select ${ranAt('u')} from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id))`;
 
-/** The note of a hidden file that no text shows, and of a file that an operating system added. */
-export const HIDDEN_LEFT_OUT = 'left_out: a hidden file that no text shows';
+/** The note of a hidden file that no text shows, and of one that an operating system added. */
+export const HIDDEN_LEFT_OUT = 'left_out: a hidden file that no text refers to';
 
 /** Selects the names of all folders that contain these files, at any depth. */
 function foldersOf(filenames: Sql): Sql {

@@ -42,19 +42,22 @@ async function announceSync(wiki: Wiki, files: Files) {
 
 const FIRST: Files = { 'd/a.md': '# A\n', 'd/b.md': '# B\n', 'd/z.md': '# Z\n' };
 
-longTest('of two syncs of a folder, the sync that is processed later wins, whichever was announced first', async () => {
-  const wiki = await newFolderWiki(owner);
-  await wiki.sync(FIRST);
-  const late = await announceSync(wiki, { 'd/a.md': '# A of the first\n', 'd/b.md': '# B\n' });
-  await wiki.sync({ 'd/a.md': '# A of the second\n', 'd/c.md': '# C\n', 'd/z.md': '# Z\n' });
-  assert.deepEqual(await wiki.stale(), ['d/b']);
-  const { summary } = await late();
-  assert.match(summary, /2 pages of files that are gone \(now stale\)\. Gone; keep or delete: d\/c; d\/z\./);
-  assert.deepEqual(await wiki.stale(), ['d/c', 'd/z'], 'b is there again, and what only the other had is not');
-  assert.match((await wiki.page('d/a')).markdown, /of the first/);
-  const again = await wiki.sync({ 'd/a.md': '# A of the first\n' });
-  assert.match(again.summary, /1 page of files that are gone .* d\/b\./, 'it is compared with the sync before it');
-});
+longTest(
+  'of two syncs of a folder the one that is worked on later is what the wiki has, whichever was announced first',
+  async () => {
+    const wiki = await newFolderWiki(owner);
+    await wiki.sync(FIRST);
+    const late = await announceSync(wiki, { 'd/a.md': '# A of the first\n', 'd/b.md': '# B\n' });
+    await wiki.sync({ 'd/a.md': '# A of the second\n', 'd/c.md': '# C\n', 'd/z.md': '# Z\n' });
+    assert.deepEqual(await wiki.stale(), ['d/b']);
+    const { summary } = await late();
+    assert.match(summary, /2 pages of missing files \(now stale\)\. Gone; keep or delete: d\/c; d\/z\./);
+    assert.deepEqual(await wiki.stale(), ['d/c', 'd/z'], 'b is there again, and what only the other had is not');
+    assert.match((await wiki.page('d/a')).markdown, /of the first/);
+    const again = await wiki.sync({ 'd/a.md': '# A of the first\n' });
+    assert.match(again.summary, /1 page of missing files .* d\/b\./, 'it is compared with the sync before it');
+  },
+);
 
 test('a sync announced before a rename and processed after it knows the new name', async () => {
   const wiki = await newFolderWiki(owner);

@@ -257,7 +257,7 @@ test("the operator's command verifies all sources and marks pages that fail as s
   const { isSound, lines } = await verify();
   assert.equal(isSound, false);
   assert.match(lines[0] ?? '', /b\.md: the file is intact; 1 of 2 blocks do not match$/);
-  assert.match(lines[1] ?? '', /b\.md: text_altered \(the text is not what the file says\)$/);
+  assert.match(lines[1] ?? '', /b\.md: text_altered \(the text differs from the file\)$/);
   assert.match(lines[2] ?? '', /c\.md: the file is altered; 0 of 1 blocks do not match$/);
   const pages = await all<{ path: string; stale: boolean }>(owner, 'pages');
   assert.deepEqual(

@@ -10,7 +10,7 @@ export const deleteSource = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/sources/:source_id',
   summary: 'Delete a source',
-  description: 'Its pages stay as they are, and are stale: where they come from can no longer be looked up.',
+  description: 'Its pages stay unchanged but become stale, because their citations can no longer be looked up.',
   access: onWiki('uploads:create'),
   event: 'source.deleted',
   params: SourceParams,

@@ -27,25 +27,27 @@ const PAGES_AT_ONCE = 20;
 const Coverage = Record(
   {
     source_id: Id,
-    length: Type.Integer({ description: "Of the source's text, in UTF-16 units." }),
-    covered: Type.Integer({ description: 'How much of it pages show; line breaks between blocks count as shown.' }),
+    length: Type.Integer({ description: "Length of the source's text, in UTF-16 units." }),
+    covered: Type.Integer({
+      description: 'Length of the text that pages show, in UTF-16 units. Line breaks between blocks count as shown.',
+    }),
     uncovered: Type.Array(
       Record(
-        { start: Type.Integer(), end: Type.Integer(), excerpt: Type.String({ description: 'How it begins.' }) },
+        { start: Type.Integer(), end: Type.Integer(), excerpt: Type.String({ description: 'Beginning of the part.' }) },
         { title: 'UncoveredPart' },
       ),
       { description: 'The parts that no page shows, in order.' },
     ),
-    text_characters: Type.Integer({ description: "Of the source's text, white space not counted." }),
+    text_characters: Type.Integer({ description: "Characters of the source's text, without white space." }),
     file_characters: Type.Integer({
-      description: "Of the file's text, counted by other means than those that read it; 0 if they were not counted.",
+      description: "Characters of the file's text, from an independent count; 0 if not counted.",
     }),
     share: Type.Optional(
       Type.Number({
-        description: "Which share of the file's characters the text has, at most 1; left out if not counted.",
+        description: "Share of the file's characters that the text contains, at most 1; absent if not counted.",
       }),
     ),
-    losses: Type.Array(SourceLoss, { description: 'What of the file the text does not have.' }),
+    losses: Type.Array(SourceLoss, { description: 'Content of the file that the text lacks.' }),
   },
   { title: 'Coverage' },
 );
@@ -53,9 +55,9 @@ const Coverage = Record(
 export const getCoverage = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/sources/:source_id/coverage',
-  summary: 'Get what pages show of a source',
+  summary: "Get a source's coverage",
   description:
-    'Of its text, and of its file: what was not read is in `losses`. Pages that the caller cannot see show nothing (drafts, the trash), and neither does a block that a person has changed.',
+    "How much of the source's text pages show. `losses` lists content of the file that was not read. Drafts and pages in the trash that the caller cannot see do not count, nor do blocks that a person has changed.",
   access: onWiki('sources:read'),
   params: SourceParams,
   reply: Coverage,

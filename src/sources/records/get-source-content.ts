@@ -13,7 +13,7 @@ export const getSourceContent = endpoint({
   path: '/v1/wikis/:wiki_id/sources/:source_id/content',
   summary: "Get a source's file",
   description:
-    'The bytes as they were uploaded, or with `Range` a part of them. A browser shows a PDF (`#page=3` leads to a page of it) and saves everything else.',
+    'Returns the bytes as uploaded; with `Range`, part of them. Browsers display a PDF (`#page=3` opens that page) and download all other files.',
   access: onWiki('sources:read'),
   params: SourceParams,
   reply: Bytes,

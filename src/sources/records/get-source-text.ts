@@ -9,12 +9,16 @@ export const getSourceText = endpoint({
   path: '/v1/wikis/:wiki_id/sources/:source_id/text',
   summary: "Get a source's text",
   description:
-    'What was read from the file, without markup, a line for each block: the text that the offsets of citations and of searches count in. By Accept also as text/plain.',
+    'The text extracted from the file, without markup, one line for each block. Offsets of citations and searches refer to this text. With Accept, also available as text/plain.',
   access: onWiki('sources:read'),
   params: SourceParams,
   query: Type.Object({
-    start: Type.Integer({ minimum: 0, default: 0, description: 'Where to begin, in UTF-16 units.' }),
-    end: Type.Integer({ minimum: 0, default: 2 ** 31 - 1, description: 'Where to end; behind the end is the end.' }),
+    start: Type.Integer({ minimum: 0, default: 0, description: 'Start of the part, in UTF-16 units.' }),
+    end: Type.Integer({
+      minimum: 0,
+      default: 2 ** 31 - 1,
+      description: 'End of the part, in UTF-16 units; limited to the end of the text.',
+    }),
   }),
   reply: SourceText,
   representations: { 'text/plain': ({ text }) => text },

@@ -19,7 +19,7 @@ export const listCitations = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/citations',
   summary: "List a page's citations",
   description:
-    'For each block of a page as it was compiled the place in its source, and what became of it: only where `verified` is true does the page still say what the source says. Bold, line breaks and the order of blocks may differ, and no word, no head of a cell, no note, no picture and no address of a link. `context` says whether it also stands where it stood. What people wrote themselves has no citation.',
+    'Returns the place in its source for each block of a page as compiled, and whether the page still shows it. Only if `verified` is true does the page still say the same as the source. Bold, line breaks and the order of blocks may differ; words, header cells, notes, images and link addresses may not. `context` tells whether the block is also in the same context. Text written by people has no citation.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,

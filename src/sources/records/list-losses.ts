@@ -12,13 +12,13 @@ const incompleteColumns = sql`s.source_id, s.title, s.filename, s.loss_count as 
 export const listLosses = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/sources/losses',
-  summary: 'List sources that are incomplete',
+  summary: 'List incomplete sources',
   description:
-    'The sources whose text does not have everything of their file, in the order of the list of sources; with `page_id` those of one page.',
+    'Sources whose text lacks content of their file, in the order of the list of sources. With `page_id`, only sources of that page.',
   access: onWiki('sources:read'),
   params: WikiParams,
   query: Type.Object({
-    from: Type.Optional(Type.String({ maxLength: 100, description: 'Only this source and those behind it.' })),
+    from: Type.Optional(Type.String({ maxLength: 100, description: 'Only this source and later ones.' })),
     page_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only sources of this page.' })),
     ...PAGING,
   }),

@@ -101,7 +101,7 @@ test('navigation in an HTML file is listed as a loss that needs no review', asyn
   const { body: upload } = await world.upload(owner, owner.wiki_id, {
     'a.html': '<main><h1>Losses</h1><p>What is read.</p></main><nav>A menu, which is not</nav>',
   });
-  assert.match(upload.summary, /1 file read without what stands around the text/);
+  assert.match(upload.summary, /1 file read without surrounding content/);
   const { coverage, incomplete } = await sourceOf(owner);
   assert.deepEqual([incomplete[0].losses, incomplete[0].losses_to_review], [1, 0]);
   const [{ kind, count, excerpt }] = coverage.losses;

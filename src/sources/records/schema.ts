@@ -10,13 +10,13 @@ const sourceProperties = {
   wiki_id: Id,
   upload_id: Id,
   title: Type.String(),
-  filename: Type.String({ description: 'As it was uploaded, with its folders.' }),
+  filename: Type.String({ description: 'File name as uploaded, including folders.' }),
   content_type: Type.String(),
   byte_size: Type.Integer(),
-  sha256: Type.String({ description: 'Of the bytes, 64 hex digits.' }),
+  sha256: Type.String({ description: 'SHA-256 of the bytes, 64 hexadecimal digits.' }),
   language: Text,
   status_label: Type.String({ default: 'ready', description: 'ready, running, failed or unknown.' }),
-  page_count: Type.Integer({ description: 'Pages that were made from it.' }),
+  page_count: Type.Integer({ description: 'Number of pages made from the source.' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 };
@@ -31,7 +31,7 @@ export const SourceHit = Record(
     snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
     locator: Type.String({
       description:
-        'Where in the source the passage is: `page:`, `line:`, `paragraph:` (Word) or `chapter:` (EPUB) and its number, counted from 1, or `offset:` in UTF-16 units.',
+        'Location of the passage in the source: `page:`, `line:`, `paragraph:` (Word) or `chapter:` (EPUB) followed by its number, counted from 1; or `offset:` in UTF-16 units.',
     }),
   },
   { title: 'SourceHit' },
@@ -42,9 +42,9 @@ export type SourceHit = Static<typeof SourceHit>;
 export const SourceText = Record(
   {
     source_id: Id,
-    start: Type.Integer({ description: 'Where the part begins, in UTF-16 units.' }),
+    start: Type.Integer({ description: 'Start of the part, in UTF-16 units.' }),
     end: Type.Integer(),
-    length: Type.Integer({ description: 'Of the whole text.' }),
+    length: Type.Integer({ description: 'Length of the whole text.' }),
     text: Type.String(),
   },
   { title: 'SourceText' },
@@ -54,13 +54,13 @@ export type SourceText = Static<typeof SourceText>;
 /** A block of a compiled page and its range in the source. */
 export const Citation = Record(
   {
-    block: Type.Integer({ description: 'Which block of the page as it was compiled, counted from 0.' }),
+    block: Type.Integer({ description: 'Number of the block in the page as compiled, counted from 0.' }),
     source_id: Id,
     title: Type.String(),
     filename: Type.String(),
-    start: Type.Integer({ description: "Where it stands in the source's text, in UTF-16 units." }),
-    end: Type.Integer({ description: 'Where it ends there.' }),
-    first_page: Type.Integer({ description: 'The page of the source, counted from 1; 0 where it has none.' }),
+    start: Type.Integer({ description: "Start in the source's text, in UTF-16 units." }),
+    end: Type.Integer({ description: "End in the source's text." }),
+    first_page: Type.Integer({ description: 'First page of the source, counted from 1; 0 for sources without pages.' }),
     last_page: Type.Integer(),
     boxes: Type.Union(
       [
@@ -80,45 +80,46 @@ export const Citation = Record(
       ],
       {
         description:
-          'Where it is on the pages of a PDF: rectangles in points (1/72 inch) from the upper left corner of the page as it is shown (its crop box, turned). Null where that is not known.',
+          'Rectangles on the pages of a PDF, in points (1/72 inch) from the upper left corner of the displayed page (crop box, rotated). Null if unknown.',
       },
     ),
     first_line: Type.Integer({
-      description: 'The line of the uploaded file (Markdown, text, CSV), counted from 1; 0 where that is not known.',
+      description: 'First line of the uploaded file (Markdown, text, CSV), counted from 1; 0 if unknown.',
     }),
     last_line: Type.Integer(),
     first_paragraph: Type.Integer({
       description:
-        'The paragraph of a Word document, counted from 1 in its main part with empty ones and those of tables; 0 for notes, for other files, and where that is not known.',
+        'Paragraph of a Word document, counted from 1 in the main part, including empty paragraphs and paragraphs in tables; 0 for notes, for other files, and if unknown.',
     }),
     last_paragraph: Type.Integer(),
     chapter: Type.Integer({
-      description: 'The chapter of an EPUB: its place in the order of reading, counted from 1; 0 for other files.',
+      description: 'Chapter of an EPUB by reading order, counted from 1; 0 for other files.',
     }),
-    quote: Type.String({ description: "What the source's text says there." }),
-    sha256: Type.String({ description: 'Of the quote in UTF-8 as it was compiled, 64 hex digits.' }),
+    quote: Type.String({ description: 'The cited text of the source.' }),
+    sha256: Type.String({ description: 'SHA-256 of the quote in UTF-8 as compiled, 64 hexadecimal digits.' }),
     verified: Type.Boolean({
       description:
-        "Whether the page still says the same in one block, whole, and the source's text still has this hash.",
+        "Whether one block of the page still shows exactly this quote, and the source's text still has this hash.",
     }),
-    source_matches: Type.Boolean({ description: "Whether the source's text still has this hash there." }),
+    source_matches: Type.Boolean({ description: "Whether the source's text still has this hash at this place." }),
     shown: Type.Enum(['unchanged', 'edited', 'removed'], {
-      description: 'Whether a block of the page says the same, whole; was it but has other words now; or none does.',
+      description:
+        'unchanged: a block of the page shows exactly this quote. edited: the words of its block were changed. removed: no block shows it.',
     }),
     context: Type.Enum(['same', 'changed', 'unknown'], {
       description:
-        'Of a block that says the same, whether it stands where it stood in the source; unknown for others, and where its page was made before this was kept.',
+        'Whether an unchanged block is still in the context that it has in the source; unknown for other blocks, and for pages made before contexts were stored.',
     }),
     context_changes: Type.Array(Type.Enum([...CONTEXT_CHANGES]), {
       description:
-        'What is another: the headings above it, its place (the number in a list, the term that it defines, the caption of its table), or links that were added to it or taken away.',
+        'What differs: the headings above the block, its place (number in a list, defined term, caption of its table), or links that were added or removed.',
     }),
     page_block: Type.Integer({
       description:
-        "Which block of the page's HTML that is now (paragraphs, headings, code blocks, items of lists and rows of tables, empty ones too), counted from 0; -1 where it is none.",
+        "Number of the block in the page's HTML (paragraphs, headings, code blocks, list items and table rows, including empty ones), counted from 0; -1 if no block shows it.",
     }),
     changes: Type.Array(TextChange, {
-      description: 'Of an edited block the words that people added to the quote and removed from it; else empty.',
+      description: 'Words that people added to or removed from the quote; empty unless the block was edited.',
     }),
   },
   { title: 'Citation' },
@@ -131,10 +132,10 @@ export const IncompleteSource = Record(
     source_id: Id,
     title: Type.String(),
     filename: Type.String(),
-    losses: Type.Integer({ description: 'How many things are missing. The coverage of the source lists them.' }),
+    losses: Type.Integer({ description: 'Number of losses. The coverage of the source lists them.' }),
     losses_to_review: Type.Integer({
       description:
-        'Those that a person should look at: not headers, page numbers, navigation, scripts and data about the file.',
+        'Number of losses that a person should review; excludes headers, page numbers, navigation, scripts and metadata.',
     }),
   },
   { title: 'IncompleteSource' },
@@ -145,12 +146,14 @@ export type IncompleteSource = Static<typeof IncompleteSource>;
 export const SourceLoss = Record(
   {
     kind: Type.Enum([...LOSS_KINDS], { description: 'More kinds may be added.' }),
-    first_page: Type.Integer({ description: 'The page of the file, counted from 1; 0 where it has none.' }),
+    first_page: Type.Integer({ description: 'First page of the file, counted from 1; 0 for files without pages.' }),
     last_page: Type.Integer(),
-    place: Type.String({ description: 'Where it is, for people, in files without pages; may be "".' }),
-    count: Type.Integer({ description: 'How many of them there are.' }),
-    characters: Type.Integer({ description: 'Of lost text, white space not counted; 0 for what is no text.' }),
-    excerpt: Type.String({ description: 'How the lost text begins; "" where it cannot be read.' }),
+    place: Type.String({ description: 'Human-readable place, for files without pages; may be "".' }),
+    count: Type.Integer({ description: 'Number of losses in this entry.' }),
+    characters: Type.Integer({
+      description: 'Number of lost characters, without white space; 0 for content that is not text.',
+    }),
+    excerpt: Type.String({ description: 'Beginning of the lost text; "" if it cannot be read.' }),
   },
   { title: 'SourceLoss' },
 );

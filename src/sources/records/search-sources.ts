@@ -39,9 +39,9 @@ export const searchSources = endpoint({
   path: '/v1/wikis/:wiki_id/sources/search',
   summary: 'Search sources',
   description:
-    'Best first: sources that contain any of the words and meet what narrows the search. `locator` is the ' +
-    'page of the passage (`page:3`) where the source has pages, the line of the file (`line:12`) where it has lines, else ' +
-    "where the passage begins in the source's text (`offset:1204`).",
+    'Best first: sources that contain any of the words and match all filters. `locator` is the ' +
+    'page of the passage (`page:3`) or the line of the file (`line:12`). For sources without pages and lines, it is ' +
+    "the start of the passage in the source's text (`offset:1204`).",
   access: onWiki('sources:read'),
   canWait: true,
   isHeavy: true,

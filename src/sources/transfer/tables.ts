@@ -1,6 +1,6 @@
 import { defineTable, idStays } from '../../platform/tables/define-table.ts';
 
-const STAGED = idStays('It is what an archive says, for the time of an import.');
+const STAGED = idStays('It is part of an archive, kept only during an import.');
 
 export const transferTables = [
   defineTable({
@@ -9,14 +9,14 @@ export const transferTables = [
     rows: 'many',
     copies: ['export_id'],
     policy: 'shared',
-    person: idStays('workspace_events.jsonl has who began it.'),
+    person: idStays('workspace_events.jsonl names the person who started it.'),
   }),
   defineTable({
     name: 'imports',
     of: 'wiki',
     rows: 'few',
     policy: 'shared',
-    person: idStays('workspace_events.jsonl has who began it.'),
+    person: idStays('workspace_events.jsonl names the person who started it.'),
   }),
   defineTable({ name: 'staged_imports', of: 'wiki', rows: 'few' }),
   defineTable({ name: 'import_pages', of: 'wiki', rows: 'many', person: STAGED }),
@@ -26,6 +26,6 @@ export const transferTables = [
     name: 'imported_people',
     of: 'wiki',
     rows: 'few',
-    person: { exported: 'It is what an archive says of people, unverified.', erased: 'erase_account' },
+    person: { exported: 'It is an unverified claim of an archive about people.', erased: 'erase_account' },
   }),
 ];

@@ -17,11 +17,14 @@ export const AnnouncedFiles = Type.Object(
     files: Type.Array(
       Type.Object(
         {
-          filename: InputText({ minLength: 1, description: 'It may hold folders: "guide/setup.md".' }),
+          filename: InputText({ minLength: 1, description: 'File name; may include folders: "guide/setup.md".' }),
           byte_size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
           content_type: Type.Optional(InputText()),
           sha256: Type.Optional(
-            Type.String({ pattern: '^[0-9a-f]{64}$', description: 'If given, other bytes fail the upload.' }),
+            Type.String({
+              pattern: '^[0-9a-f]{64}$',
+              description: 'If given, the upload fails if the bytes have another hash.',
+            }),
           ),
         },
         { title: 'FileToAnnounce' },
@@ -42,11 +45,11 @@ export const AnnouncedUpload = Record(
         {
           file_id: Id,
           filename: Type.String(),
-          upload_url: Type.String({ description: 'Where the bytes of the file go, by tus 1.0.' }),
+          upload_url: Type.String({ description: 'Address to send the bytes of the file to, with tus 1.0.' }),
         },
         { title: 'AnnouncedFile' },
       ),
-      { description: 'In the order in which they were announced.' },
+      { description: 'In the order of the announcement.' },
     ),
   },
   { title: 'AnnouncedUpload' },
@@ -105,7 +108,10 @@ function tooLarge(files: AnnouncedFiles['files'], limits: Limits): ApiError | un
 function brokenPromise(files: AnnouncedFiles['files']): ApiError | undefined {
   const broken = files.find(({ byte_size, sha256 = EMPTY }) => byte_size === 0 && sha256 !== EMPTY);
   if (!broken) return undefined;
-  return new ApiError('invalid_request', `"${broken.filename.slice(0, 100)}" is empty, which its sha256 is not of.`);
+  return new ApiError(
+    'invalid_request',
+    `"${broken.filename.slice(0, 100)}" is empty, but its sha256 is not the hash of an empty file.`,
+  );
 }
 
 async function keepEmpty(blobs: Context<unknown, unknown, unknown>['services']['blobs']): Promise<void> {

@@ -11,7 +11,7 @@ export const announceUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads/announce',
   summary: 'Announce an upload',
-  description: `Their bytes come by tus 1.0 (https://tus.io) to each \`upload_url\`, in any number of requests, and then the upload is completed. The same body is accepted at \`POST /v1/wikis/{wiki_id}/uploads\`. Of \`mode\`, ${MODE}`,
+  description: `Send the bytes of each file to its \`upload_url\` with tus 1.0 (https://tus.io), in any number of requests, then complete the upload. \`POST /v1/wikis/{wiki_id}/uploads\` accepts the same body. Values of \`mode\`: ${MODE}`,
   access: onWiki('uploads:create'),
   event: 'upload.created',
   limit: 'uploads',

@@ -28,7 +28,7 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
   if (names.length === 0) return;
   try {
     const blob = await blobs.receive(Readable.from(joined(blobs, names), { objectMode: false }));
-    if (blob.byte_size !== file.byte_size) throw new Error('the parts of a file are not as long as the file');
+    if (blob.byte_size !== file.byte_size) throw new Error('the parts of a file differ in length from the file');
     await verifyChecksum(context, file, file.byte_size, blob.sha256).catch(async (error) => {
       await blob.discard();
       throw error;
@@ -64,7 +64,7 @@ export async function verifyChecksum(
   sha256: string,
 ): Promise<void> {
   if (file.expected_sha256 === '' || file.expected_sha256 === sha256) return;
-  const text = `the bytes of "${file.filename.slice(0, 200)}" are not those that its sha256 is of`;
+  const text = `the bytes of "${file.filename.slice(0, 200)}" do not match its sha256`;
   await many(
     {
       before: sql`
@@ -85,7 +85,7 @@ export async function verifyChecksum(
     },
     'upload.failed',
   );
-  throw new ApiError('checksum_mismatch', `T${text.slice(1)}: the upload has failed. Make a new one.`);
+  throw new ApiError('checksum_mismatch', `T${text.slice(1)}, so the upload has failed. Create a new upload.`);
 }
 
 /** Streams one part after another, so that a large file is never in memory. */

@@ -15,7 +15,7 @@ export const cancelUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/cancel',
   summary: 'Cancel an upload',
-  description: 'It takes no more bytes and its job stops. Pages that were made of it stay.',
+  description: 'The upload accepts no more bytes, and its job stops. Pages already made from it stay.',
   access: onWiki('uploads:create'),
   whenUnpaid: true,
   event: 'upload.cancelled',
@@ -54,8 +54,11 @@ export const cancelUpload = endpoint({
       const now = await maybeOne<{ has_ended: boolean }>(sql`
         select u.finished_at is not null as has_ended from uploads u where ${ofUpload}`);
       if (!now) throw notFound();
-      if (now.has_ended) throw new ApiError('upload_state', 'The upload has ended already.');
+      if (now.has_ended) throw new ApiError('upload_state', 'The upload has already ended.');
     }
-    throw new ApiError('upload_state', 'The upload gets bytes too often just now. Try again in a moment.');
+    throw new ApiError(
+      'upload_state',
+      'The upload is receiving bytes too often to be cancelled. Try again in a moment.',
+    );
   },
 });

@@ -20,7 +20,7 @@ export const completeUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/complete',
   summary: 'Complete an upload',
-  description: 'When the bytes of all its files were sent: a job makes sources and pages of them.',
+  description: 'Call this after sending the bytes of all files. A job then makes sources and pages from them.',
   access: onWiki('uploads:create'),
   event: 'upload.queued',
   params: Type.Object({ wiki_id: Id, upload_id: Id }),
@@ -69,7 +69,7 @@ export const completeUpload = endpoint({
       await assembleFile(context, file);
     }
     const settled = await queue();
-    if (!settled) throw new ApiError('upload_state', 'The upload changed meanwhile. Look at it again.');
+    if (!settled) throw new ApiError('upload_state', 'The upload changed during the request. Get it again and retry.');
     return settled;
   },
 });

@@ -16,7 +16,7 @@ export const createUpload = endpoint({
   path: '/v1/wikis/:wiki_id/uploads',
   summary: 'Upload files',
   description:
-    'Each field with a file name is a file; a name may hold folders ("guide/setup.md"). The charset of its Content-Type, or the field `encoding` for all files, is how a text is read that is not UTF-8 and does not say its encoding; for a ZIP, the texts in it. A job makes sources and pages of them. Large files are announced first, at `/uploads/announce`, so that a connection that breaks can resume.',
+    'Each multipart field with a file name is a file; the name may include folders ("guide/setup.md"). A job makes sources and pages from the files. The charset of a field\'s Content-Type, or the field `encoding` for all files, sets the encoding of texts that are not UTF-8 and do not declare one; for a ZIP, it applies to the texts in it. Announce large files first, at `/uploads/announce`, so that they can resume after a broken connection.',
   access: onWiki('uploads:create'),
   event: 'upload.created',
   limit: 'uploads',
@@ -35,7 +35,7 @@ export const createUpload = endpoint({
   form: {
     reply: Upload,
     fields: {
-      mode: Type.Enum(['add', 'sync'], { description: 'As the parameter of the query.' }),
+      mode: Type.Enum(['add', 'sync'], { description: 'Same as the query parameter.' }),
       encoding: Type.String({ description: 'A name of the Encoding Standard, such as shift_jis.' }),
     },
   },
@@ -56,10 +56,12 @@ export const createUpload = endpoint({
     if (files.length === 0) return announceFiles(params.wiki_id, body, query.mode, context);
     const mode = query.mode ?? fields.mode ?? 'add';
     if (mode !== 'add' && mode !== 'sync')
-      return refuse(new ApiError('invalid_request', 'The mode is "add" or "sync".'));
+      return refuse(new ApiError('invalid_request', 'The mode must be "add" or "sync".'));
     const { encoding = '' } = fields;
     if (encoding !== '' && !isEncoding(encoding)) {
-      return refuse(new ApiError('invalid_request', 'The encoding is a name of the Encoding Standard: "shift_jis".'));
+      return refuse(
+        new ApiError('invalid_request', 'The encoding must be a name of the Encoding Standard, such as "shift_jis".'),
+      );
     }
     const rows = files.map(({ filename, content_type: type, blob: { byte_size, sha256 } }, file_no) =>
       fileRow(

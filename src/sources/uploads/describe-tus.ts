@@ -8,8 +8,8 @@ import { FileParams } from './upload-file.ts';
 export const describeTus = endpoint({
   method: 'OPTIONS',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id',
-  summary: 'Get what is known of tus',
-  description: 'The versions, extensions and limits of tus, in headers.',
+  summary: 'Get tus capabilities',
+  description: 'Versions, extensions and limits of tus, in headers.',
   access: onWiki('uploads:create'),
   params: FileParams,
   responseHeaders: TUS,

@@ -11,7 +11,7 @@ export const getFile = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id',
   summary: 'Get a file of an upload',
-  description: 'How many of its bytes are there: also as `Upload-Offset`, which HEAD answers too (tus 1.0).',
+  description: 'Includes the number of bytes received, also as `Upload-Offset`, which HEAD returns too (tus 1.0).',
   access: onWiki('uploads:create'),
   params: FileParams,
   requestHeaders: { 'Tus-Resumable': TUS_RESUMABLE },

@@ -12,11 +12,11 @@ export const listFiles = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/files',
   summary: 'List the files of an upload',
-  description: 'How many bytes of each file are there, and what became of it.',
+  description: 'The number of bytes received and the outcome of each file.',
   access: onWiki('sources:read'),
   params: Type.Object({ wiki_id: Id, upload_id: Id }),
   query: Type.Object({
-    status: Type.Optional(Type.Enum(['pending', 'done', 'failed'], { description: 'Only files in this status.' })),
+    status: Type.Optional(Type.Enum(['pending', 'done', 'failed'], { description: 'Only files with this status.' })),
     ...PAGING,
   }),
   paging: { keys: { 'f.file_no': 'integer' } },

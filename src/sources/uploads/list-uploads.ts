@@ -14,9 +14,7 @@ export const listUploads = endpoint({
   params: WikiParams,
   query: Type.Object({
     ...PAGING,
-    order: Type.Optional(
-      Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
-    ),
+    order: Type.Optional(Type.Enum(['oldest', 'newest'], { description: 'Sort order; oldest first by default.' })),
   }),
   paging: { keys: { 'u.upload_id': 'text' }, isDescending: ({ order }) => order === 'newest' },
   reply: Type.Array(Upload),

@@ -27,16 +27,16 @@ export const receiveBytes = endpoint({
   method: 'PATCH',
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id',
   summary: 'Send bytes of a file',
-  description: 'tus 1.0: bytes from `Upload-Offset` on. Whatever of them came counts, also when the connection breaks.',
+  description: 'tus 1.0: bytes from `Upload-Offset` on. If the connection breaks, the bytes received so far are kept.',
   access: onWiki('uploads:create'),
   idempotent: false,
   params: FileParams,
   consumes: 'bytes',
   requestHeaders: {
     'Tus-Resumable': TUS_RESUMABLE,
-    'Upload-Offset': 'How many bytes the file has already.',
+    'Upload-Offset': 'Number of bytes that the file already has.',
     'Upload-Checksum':
-      'An algorithm (sha256, sha1 or md5), a space, and the digest of this body in base64; other bytes are refused.',
+      'An algorithm (sha256, sha1 or md5), a space, and the digest of this body in base64; bytes with another digest are rejected.',
   },
   responseHeaders: TUS,
   status: 204,
@@ -151,12 +151,12 @@ async function keep(context: Asked, file: UploadFile, at: number, blob: Received
 }
 
 function isElsewhere({ received }: UploadFile): ApiError {
-  return new ApiError('conflict', `The file has ${received} bytes: go on with Upload-Offset: ${received}.`);
+  return new ApiError('conflict', `The file has ${received} bytes. Continue with Upload-Offset: ${received}.`);
 }
 
 function tooLong({ filename, byte_size }: UploadFile): ApiError {
   return new ApiError(
     'payload_too_large',
-    `"${filename.slice(0, 100)}" was announced with ${byte_size} bytes, and these go beyond.`,
+    `"${filename.slice(0, 100)}" was announced with ${byte_size} bytes, but more were sent.`,
   );
 }

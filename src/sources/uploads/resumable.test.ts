@@ -416,7 +416,7 @@ test('an upload without new bytes for 24 hours expires, and its parts are remove
 
   await runScheduled(world, expireUploads);
   const { body } = await owner.get(upload.path);
-  assert.equal(body.error, 'expired: no bytes came for 24 hours');
+  assert.equal(body.error, 'expired: no bytes were received for 24 hours');
   assert.deepEqual(await db.query(sql`select 1 from upload_parts where upload_id = ${upload.upload_id}`), []);
 });
 

@@ -18,7 +18,7 @@ export const retryUpload = endpoint({
   path: '/v1/wikis/:wiki_id/uploads/:upload_id/retry',
   summary: 'Retry an upload',
   description:
-    'A failed upload whose bytes are all there is worked on again: the files that failed, or all of them where another upload was worked on since.',
+    'Processes a failed upload again if it has all its bytes. Only the failed files are processed, or all files if another upload was processed in the meantime.',
   access: onWiki('uploads:create'),
   event: 'upload.retried',
   params: Type.Object({ wiki_id: Id, upload_id: Id }),
@@ -75,8 +75,8 @@ export const retryUpload = endpoint({
       throw new ApiError(
         'upload_state',
         upload.status === 'failed'
-          ? 'Not all bytes of this upload are there, so it cannot be worked on. Make a new one.'
-          : 'Only an upload that has failed can be tried again.',
+          ? 'Bytes of this upload are missing, so it cannot be processed. Create a new upload.'
+          : 'Only a failed upload can be retried.',
       );
     }),
 });

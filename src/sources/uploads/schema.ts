@@ -5,7 +5,7 @@ import { type Sql, sql } from '../../platform/db/sql.ts';
 /** add: new files in addition to existing ones. sync: all files of a folder, so that missing files count as gone. */
 export const UploadMode = Type.Enum(['add', 'sync']);
 export const MODE =
-  'sync: the upload has all files of its folder. Files that have another name now keep their pages, which move with them; pages of files that are gone become stale and are named in the summary. Uploads of a wiki are worked on one after the other: the latest sync is what the wiki has, also where another one was announced later.';
+  'sync: the upload contains all files of its folder. Renamed files keep their pages, which move with them. Pages of missing files become stale and are named in the summary. Uploads of a wiki are processed one after another; the sync processed last determines the state of the wiki, even if another sync was announced later.';
 export type UploadMode = Static<typeof UploadMode>;
 
 export const Upload = Record(
@@ -15,10 +15,10 @@ export const Upload = Record(
     created_at: Timestamp,
     updated_at: Timestamp,
     finished_at: Type.Optional(Timestamp),
-    source_count: Type.Integer({ description: 'Sources that the upload made.' }),
+    source_count: Type.Integer({ description: 'Number of sources made from the upload.' }),
     status: Type.Enum(['uploading', 'queued', 'completed', 'failed']),
     status_label: Type.Enum(['ready', 'running', 'failed', 'unknown'], {
-      description: '"unknown" while the worker has not been heard of and the work was not yet taken over.',
+      description: '"unknown" while the worker does not respond and no other worker has taken over.',
     }),
     summary: Text,
     error: Text,
@@ -29,21 +29,21 @@ export type Upload = Static<typeof Upload>;
 
 export const FileOfUpload = Record(
   {
-    file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),
+    file_id: Type.String({ default: '', description: 'The id to send its bytes with; "" for a file from an archive.' }),
     filename: Type.String(),
     byte_size: Type.Integer(),
-    received: Type.Integer({ description: 'How many of its bytes are there.' }),
-    status: Type.Enum(['pending', 'done', 'failed'], { description: 'pending: it was not yet worked on.' }),
+    received: Type.Integer({ description: 'Number of bytes received.' }),
+    status: Type.Enum(['pending', 'done', 'failed'], { description: 'pending: not processed yet.' }),
     error: Text,
-    source_id: Type.String({ default: '', description: 'What it is as a source; "" for none.' }),
+    source_id: Type.String({ default: '', description: 'The source made from the file; "" if there is no source.' }),
     page_path: Type.String({
       default: '',
       description:
-        'Where its page was made; "" for none, and for a draft or a page in the trash that the caller may not see.',
+        'Path of its page; "" without a page, and for a draft or a page in the trash that the caller may not see.',
     }),
     page_change: Type.Enum(['', 'new', 'updated', 'merged', 'same', 'kept'], {
       description:
-        'What happened to its page. merged: it has what people wrote and what the file says now. kept: both had changed the same places, so it was left as it was and is stale now.',
+        'What happened to its page. merged: it combines manual edits with the new text of the file. kept: both had changed the same places, so the page stays unchanged and is now stale.',
     }),
   },
   { title: 'FileOfUpload' },

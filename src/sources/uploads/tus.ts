@@ -6,7 +6,7 @@ export const TUS_EXTENSIONS = 'expiration,checksum';
 const ALGORITHMS = ['sha256', 'sha1', 'md5'];
 export const TUS_ALGORITHMS = ALGORITHMS.join(',');
 
-export const TUS_RESUMABLE = 'The version of the protocol: 1.0.0.';
+export const TUS_RESUMABLE = 'Version of the protocol: 1.0.0.';
 
 type ReadHeader = (name: string) => string | undefined;
 
@@ -21,7 +21,7 @@ export function requireTus(header: ReadHeader, isNeeded = true): void {
 export function readOffset(header: ReadHeader): number {
   const text = header('Upload-Offset') ?? '';
   if (!/^\d{1,15}$/.test(text)) {
-    throw new ApiError('invalid_request', 'Send Upload-Offset: the number of bytes that the file has already.');
+    throw new ApiError('invalid_request', 'Send Upload-Offset: the number of bytes that the file already has.');
   }
   return Number(text);
 }
@@ -37,5 +37,8 @@ export function readChecksum(header: ReadHeader): Checksum | undefined {
   if (text === undefined) return undefined;
   const [, algorithm = '', digest = ''] = /^(\w+) ([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
   if (ALGORITHMS.includes(algorithm)) return { algorithm, digest: Buffer.from(digest, 'base64') };
-  throw new ApiError('invalid_request', `Send Upload-Checksum as one of ${TUS_ALGORITHMS}, a space and base64.`);
+  throw new ApiError(
+    'invalid_request',
+    `Send Upload-Checksum as an algorithm (${TUS_ALGORITHMS}), a space and the digest in base64.`,
+  );
 }

@@ -10,7 +10,8 @@ export const FileParams = Type.Object({ wiki_id: Id, upload_id: Id, file_id: Id 
 const WAITS_HOURS = 24;
 export const WAITS = raw(`interval '${WAITS_HOURS} hours'`);
 
-export const EXPIRED = `expired: no bytes came for ${WAITS_HOURS} hours`;
+/** The error of an upload that waited for longer. */
+export const EXPIRED = `expired: no bytes were received for ${WAITS_HOURS} hours`;
 
 /** Whether an upload `u` still accepts bytes. */
 export const isOpen = sql`(u.status = 'uploading' and u.updated_at > now() - ${WAITS})`;
@@ -60,6 +61,6 @@ export function takesNoBytes({ upload_error }: Pick<UploadFile, 'upload_error'>)
   const why = upload_error.replace(/^\w+: /, '');
   return new ApiError(
     'upload_state',
-    why === '' ? 'This upload has all its bytes.' : `This upload has failed (${why}). Make a new one.`,
+    why === '' ? 'This upload already has all its bytes.' : `This upload has failed (${why}). Create a new upload.`,
   );
 }

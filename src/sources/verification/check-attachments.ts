@@ -36,7 +36,7 @@ export function openAttachmentCheck(blobs: Pick<Blobs, 'stream'>, bytes: number)
         const stored = await read(sha256);
         const isSame = stored?.sha256 === sha256 && stored.byte_size === byte_size;
         if (isSame && stored.content_type === content_type) continue;
-        const what = isSame ? 'type is not that of its bytes' : stored ? 'bytes are others' : 'bytes are gone';
+        const what = isSame ? 'type does not match its bytes' : stored ? 'bytes were changed' : 'bytes are missing';
         findings.push(finding('attachment_altered', `the ${what}: ${filename}`, page_id));
       }
       return findings;

@@ -39,7 +39,7 @@ export async function checkPage(
   const findings: Finding[] = [];
   const isCompiled = origin === 'compiled' && cited.length > 0;
   const htmlIsWrong = isCompiled && unchanged.includes(false);
-  const message = 'says something else than what was compiled, and no edit of it is recorded';
+  const message = 'differs from the compiled text, but no edit is recorded';
   if (htmlIsWrong) findings.push(finding('html_altered', `the HTML of the page ${message}`, page_id));
   if (!rendered) return { findings, shown: blocks, unchanged };
   const isSame = withoutWikiLinks(html) === withoutWikiLinks(rendered.html);
@@ -48,13 +48,13 @@ export async function checkPage(
   const markdownIsWrong = isCompiled && (shown ? unchanged : unchangedIn(fromMarkdown)).includes(false);
   if (markdownIsWrong) findings.push(finding('markdown_altered', `the Markdown of the page ${message}`, page_id));
   if (!shown && !htmlIsWrong && !markdownIsWrong) {
-    findings.push(finding('page_altered', 'the HTML of the page is not what its Markdown is rendered to now', page_id));
+    findings.push(finding('page_altered', 'the HTML of the page differs from its rendered Markdown', page_id));
   }
   if (shown && outlineOf(page) !== outlineOf(rendered)) {
-    findings.push(finding('outline_altered', 'the outline of the page does not have its headings', page_id));
+    findings.push(finding('outline_altered', 'the outline of the page does not match its headings', page_id));
   }
   if (now.text !== page_text.trimEnd()) {
-    findings.push(finding('page_text_altered', 'the text that searches find is not that of the page', page_id));
+    findings.push(finding('page_text_altered', 'the indexed text differs from the text of the page', page_id));
   }
   return { findings, shown: blocks, unchanged };
 }

@@ -16,7 +16,7 @@ interface Kept {
   boxes: boolean;
 }
 
-const MESSAGE = 'the places or hashes of its blocks are not those of the file';
+const MESSAGE = 'the places or hashes of its blocks do not match the file';
 
 /** Compares the stored citation ranges and hashes of a page with those found by re-reading the file. */
 export function checkPlaces(
@@ -29,7 +29,13 @@ export function checkPlaces(
   const isOther = formatByName(row.file)?.kind !== formatByName(source.filename)?.kind;
   if (row.starts.length === 0 && isOther) return [];
   if (row.extractor_version > source.extractor_version) {
-    return [finding('record_altered', 'a later version of the extractor compiled it than read the file', row.page_id)];
+    return [
+      finding(
+        'record_altered',
+        'it was compiled by a later version of the extractor than the version that read the file',
+        row.page_id,
+      ),
+    ];
   }
   const isOld =
     row.form_blocks === null ||
@@ -92,7 +98,7 @@ export function openPartCheck(reading: ReadAgain) {
       const isWhole = reading.parts.length > 1 && pages >= reading.parts.length;
       const isCited = ({ start, end }: CitedPlace) => cited.has(`${start} ${end}`);
       if (!isWhole || reading.parts.every(({ places }) => places.every(isCited))) return [];
-      return [finding('citations_altered', 'blocks of the file are cited by none of its pages, which are all there')];
+      return [finding('citations_altered', 'no page cites some blocks of the file, although all its pages exist')];
     },
   };
 }

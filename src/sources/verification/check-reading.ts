@@ -5,11 +5,14 @@ import type { CheckedSource, StoredSource } from './records.ts';
 import type { Reading } from './reread-file.ts';
 
 export function fileFindings(file: CheckedSource['file'], reading: Reading | undefined): Finding[] {
-  if (file === 'missing') return [finding('file_missing', 'the stored file is gone')];
-  if (file === 'altered') return [finding('file_altered', 'the stored file is not the one that was uploaded')];
+  if (file === 'missing') return [finding('file_missing', 'the stored file is missing')];
+  if (file === 'altered') return [finding('file_altered', 'the stored file differs from the uploaded file')];
   if (reading && !reading.ok && reading.code !== 'too_many_parts') {
     return [
-      finding('file_unreadable', `the file could be read when it was uploaded, and cannot now: ${reading.message}`),
+      finding(
+        'file_unreadable',
+        `the file was readable when it was uploaded but is not readable now: ${reading.message}`,
+      ),
     ];
   }
   return [];
@@ -29,17 +32,17 @@ export function textFindings(
   if (!reading?.ok) return [];
   const now = extractorVersion(reading.kind);
   if (text === 'read_otherwise') {
-    const message = `version ${extractor_version} of the extractor read the file, and version ${now} reads another text: upload it again`;
+    const message = `version ${extractor_version} of the extractor read the file, but version ${now} reads a different text; upload the file again`;
     return [finding('read_otherwise', message)];
   }
-  const findings = text === 'altered' ? [finding('text_altered', 'the text is not what the file says')] : [];
+  const findings = text === 'altered' ? [finding('text_altered', 'the text differs from the file')] : [];
   if (extractor_version > now) {
     findings.push(finding('record_altered', `version ${extractor_version} of the extractor does not exist`));
   }
   const isSame =
     extractor_version !== now || !reading.isOnePage || (title === reading.title && language === reading.language);
   if (!isSame || detected_type !== reading.content_type) {
-    findings.push(finding('record_altered', 'the title, the language or the type is not that of the file'));
+    findings.push(finding('record_altered', 'the title, language or type does not match the file'));
   }
   return findings;
 }
@@ -53,7 +56,7 @@ export function lossFindings(source: StoredSource, reading: Reading | undefined)
   const isCounted = loss_count === losses.length && losses_to_review === losses.filter(needsReview).length;
   const isOther = !reading?.ok || extractor_version !== extractorVersion(reading.kind);
   const isSame = isOther || (keyOf(losses) === keyOf(reading.losses) && file_characters === reading.file_characters);
-  const message = 'the list of losses is not what the file has and its text has not';
+  const message = 'the list of losses does not match the file and its text';
   return isCounted && isSame ? [] : [finding('losses_altered', message)];
 }
 
@@ -67,6 +70,6 @@ function keyOf(losses: readonly Loss[]): string {
 
 /** A source must have the name of a file in its upload that became this source. */
 export function nameFindings({ is_of_upload }: StoredSource): Finding[] {
-  const message = 'the upload that it names has no file of its name that became it';
+  const message = 'its upload has no file of this name that became this source';
   return is_of_upload ? [] : [finding('record_altered', message)];
 }

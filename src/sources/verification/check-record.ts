@@ -31,17 +31,16 @@ export interface StoredRecord {
 export function checkRecord(page: StoredRecord, rendered: RenderedPage | undefined): Finding[] {
   const { page_id, revision, last_revision, has_revision } = page;
   if (!has_revision) {
-    return [finding('record_altered', `there is no revision ${revision} of the page, which it says it shows`, page_id)];
+    return [finding('record_altered', `the revision ${revision} that the page shows does not exist`, page_id)];
   }
   const findings = Object.entries({
-    'its last revision is not the one that it shows': revision === last_revision,
-    'its title is not that of its revision': page.page_title === page.title,
-    'a page that was made from a file is one that people wrote': page.page_origin === 'compiled',
-    'its first revision was made from a file, and says that a person wrote it':
+    'it does not show its last revision': revision === last_revision,
+    'its title differs from the title of its revision': page.page_title === page.title,
+    'it was made from a file but is recorded as written by people': page.page_origin === 'compiled',
+    'its first revision was made from a file but is recorded as written by a person':
       revision > 1 || page.origin === 'compiled',
-    'it has other sources than it counts': page.source_count === page.sources,
-    'its description, tags, properties or number of words are not those of its text':
-      !rendered || isSame(page, rendered),
+    'its number of sources is wrong': page.source_count === page.sources,
+    'its description, tags, properties or word count do not match its text': !rendered || isSame(page, rendered),
   });
   return findings.flatMap(([what, holds]) => (holds ? [] : [finding('record_altered', what, page_id)]));
 }

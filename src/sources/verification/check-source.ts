@@ -87,7 +87,7 @@ export async function checkSource(
       checked.findings.push(...(await attached.check(page.page_id, page.attachments)));
     }
   }
-  const message = 'it was made from the file, counts a source, and cites none';
+  const message = 'it was made from the file and counts a source but cites none';
   checked.findings.push(...source.unlinked.map((page_id) => finding('citations_missing', message, page_id)));
   checked.findings.push(...(parts?.findings() ?? []));
   return checked;

@@ -17,8 +17,8 @@ const BOUNDS: VerificationBounds = { bytes: 8 * 2 ** 20, parts: 50, pages: 50 };
 const Finding = Record(
   {
     kind: Type.Enum([...FINDING_KINDS], { description: 'More kinds may be added.' }),
-    page_id: Type.String({ description: '"" where it is about the source.' }),
-    message: Type.String({ description: 'A sentence for people.' }),
+    page_id: Type.String({ description: '"" if the finding is about the source.' }),
+    message: Type.String({ description: 'Human-readable description.' }),
   },
   { title: 'VerificationFinding' },
 );
@@ -27,34 +27,37 @@ const Verification = Record(
   {
     source_id: Id,
     file: Type.Enum(['intact', 'altered', 'missing'], {
-      description: 'Whether the stored bytes have the hash of the upload.',
+      description: 'Whether the stored bytes match the hash of the upload.',
     }),
     text: Type.Enum(['unchanged', 'altered', 'read_otherwise', 'not_read'], {
       description:
-        'Whether the text is what the file says when it is read again: read_otherwise where another version of the extractor reads another text, not_read where the file is too large for a request, or reading it met a limit.',
+        'Whether the stored text matches the file when it is read again. read_otherwise: another version of the extractor reads a different text. not_read: the file is too large for a request, or reading it hit a limit.',
     }),
     limited: Type.Boolean({
       description:
-        'Whether reading the file met a limit of time or memory: when it was uploaded (its pictures are among the losses, and it was read again under that limit), or now (text is not_read).',
+        'Whether reading the file hit a limit of time or memory: at upload (its pictures are among the losses, and it was read again under that limit), or now (text is not_read).',
     }),
-    extractor_version: Type.Integer({ description: 'Of the extractor that read the text; 0 if that is not known.' }),
+    extractor_version: Type.Integer({ description: 'Version of the extractor that read the text; 0 if unknown.' }),
     current_extractor_version: Type.Integer({
-      description: 'Of the one that read the file now; 0 if it was not read.',
+      description: 'Version of the extractor that read the file now; 0 if it was not read.',
     }),
-    citations: Type.Integer({ description: 'How many blocks of pages were made from it.' }),
+    citations: Type.Integer({ description: 'Number of page blocks made from the source.' }),
     verified: Type.Integer({
-      description: 'Those whose quote still has the hash that it was compiled with, and that a page says unchanged.',
+      description:
+        'Number of blocks that pages show unchanged and whose quote still has the hash from when it was compiled.',
     }),
     in_other_context: Type.Integer({
       description:
-        'Those of the verified that do not stand where they stood: below other headings, in another place of a list, or with other links.',
+        'Number of verified blocks that are in another context: below other headings, in another place of a list, or with other links.',
     }),
-    edited: Type.Integer({ description: 'Those that people have edited or removed since.' }),
+    edited: Type.Integer({ description: 'Number of blocks that people have edited or removed since.' }),
     rendered_pages: Type.Integer({
-      description: 'Pages whose Markdown was rendered again and compared with what they show, at most 50.',
+      description: 'Number of pages whose Markdown was rendered again and compared with the stored HTML, at most 50.',
     }),
     stale_pages: Type.Array(Id, { description: 'Pages with a block that could not be verified.' }),
-    findings: Type.Array(Finding, { description: 'What is not as it was compiled; what people edit is no finding.' }),
+    findings: Type.Array(Finding, {
+      description: 'Differences from the compiled state; edits by people are not findings.',
+    }),
   },
   { title: 'Verification' },
 );
@@ -64,7 +67,7 @@ export const verifySource = endpoint({
   path: '/v1/wikis/:wiki_id/sources/:source_id/verification',
   summary: 'Verify a source',
   description:
-    'Reads its file again and compares the text, the places and hashes of its blocks, and what its pages show. That counts as previews do.',
+    'Reads the file again and compares the text, the places and hashes of its blocks, and the content of its pages. Counts towards the rate limit of previews.',
   access: onWiki('sources:read'),
   canWait: true,
   params: SourceParams,

@@ -388,7 +388,7 @@ test('an upload leaves alone the edits, moves, deletions and pages that users ma
   await wiki.trash(gone.page_id);
   await wiki.create('Gone', { parent_page_id: edited.parent_page_id });
   const { body } = await upload('two');
-  assert.match(body.summary, /1 new page, 1 page left as people edited them/);
+  assert.match(body.summary, /1 new page, 1 page left unchanged because of manual edits/);
   const kept = (await wiki.read(edited.page_id)).body;
   assert.deepEqual([kept.markdown, kept.revision, kept.stale, kept.path], ['By hand.', 2, true, 'notes/renamed']);
   assert.equal((await wiki.read(gone.page_id)).status, 404);
@@ -396,7 +396,11 @@ test('an upload leaves alone the edits, moves, deletions and pages that users ma
   assert.equal((await wiki.at('notes/gone-2')).body.markdown, '# Gone\n\ntwo\n');
   const current = await wiki.edit(edited.page_id, { markdown: 'With what is new.', base_revision: 2 });
   assert.equal(current.body.stale, false);
-  assert.match((await upload('one')).body.summary, /1 page left as/, 'the file no longer says what they rewrote');
+  assert.match(
+    (await upload('one')).body.summary,
+    /1 page left unchanged/,
+    'the file no longer says what they rewrote',
+  );
 });
 
 test('the trash purges pages after 30 days by the clock of the database', async () => {

@@ -120,9 +120,8 @@ export async function endUpload(
     ) +
     shownAsWritten(await findNotUnderstood(query, upload, NAMED)) +
     (await recognized(query, upload));
-  const problem =
-    status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
-  // A failed upload keeps its failed bytes for a retry, unless it exceeded a quota and has to free the space.
+  const problem = status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: no file could be used';
+  // Only a failed upload can be retried, and one that exceeds a limit has to make room.
   if (status === 'completed' || problem.startsWith('quota_exceeded:')) {
     await query(sql`
       update upload_files f set ${givenUp} where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and ${hasFailedBytes}`);
@@ -147,8 +146,8 @@ export async function endUpload(
 /** The part of the summary about markup of other tools that pages show verbatim, and about formats without a reader. */
 function shownAsWritten({ counts, pages, filenames, plain }: NotUnderstood): string {
   const signs = counts.map(([name, times]) => `${times} × ${name}`).join(', ');
-  const syntax = `Not understood and shown as written: ${signs} on ${count(pages, 'page')} of`;
-  return `${namedOf(syntax, filenames, pages).replace(' of: ', ': ')}${namedOf('Taken as plain text', plain.filenames, plain.count)}`;
+  const syntax = `Unsupported syntax, shown as written: ${signs} on ${count(pages, 'page')} of`;
+  return `${namedOf(syntax, filenames, pages).replace(' of: ', ': ')}${namedOf('Read as plain text', plain.filenames, plain.count)}`;
 }
 
 /** The part of the summary about the tool that the files were exported from; "" if none is recognized. */
@@ -190,34 +189,33 @@ function summarize(
     counts.known_sources > 0 && `${count(counts.known_sources, 'file')} already known (same bytes)`,
     count(counts.new_pages, 'new page'),
     counts.updated_pages > 0 && `${count(counts.updated_pages, 'page')} updated`,
-    counts.merged_pages > 0 && `${count(counts.merged_pages, 'page')} merged with what people wrote`,
+    counts.merged_pages > 0 && `${count(counts.merged_pages, 'page')} merged with manual edits`,
     counts.moved_pages > 0 && `${count(counts.moved_pages, 'page')} moved with their files`,
-    counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left as people edited them (now stale)`,
-    counts.lost_sections > 0 &&
-      `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,
-    gone.count > 0 && `${count(gone.count, 'page')} of files that are gone (now stale)`,
+    counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left unchanged because of manual edits (now stale)`,
+    counts.lost_sections > 0 && `${count(counts.lost_sections, 'page')} of removed sections (now stale)`,
+    gone.count > 0 && `${count(gone.count, 'page')} of missing files (now stale)`,
     broken.count > 0 && count(broken.count, 'broken link'),
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
     counts.used_for_order > 0 && `${count(counts.used_for_order, 'file')} used for the order`,
     ignored.length > 0 && `${count(ignored.length, 'order file')} ignored`,
-    counts.same_tables > 0 && `${count(counts.same_tables, 'table')} that another file has with all rows`,
-    counts.of_export > 0 && `${count(counts.of_export, 'file')} of the export itself left out`,
-    counts.left_out > 0 && `${count(counts.left_out, 'file')} that no text shows left out`,
+    counts.same_tables > 0 && `${count(counts.same_tables, 'partial table')} left out`,
+    counts.of_export > 0 && `${count(counts.of_export, 'export file')} left out`,
+    counts.left_out > 0 && `${count(counts.left_out, 'unreferenced file')} left out`,
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
     incomplete.others > 0 &&
-      `${count(incomplete.others, 'file')} read without what stands around the text (navigation, headers, scripts)`,
+      `${count(incomplete.others, 'file')} read without surrounding content (navigation, headers, scripts)`,
     counts.hidden > 0 &&
       `${count(counts.hidden, 'hidden file')} left out (${hidden.join(', ')}${counts.hidden > hidden.length ? ', …' : ''})`,
     ...incomplete.archives.map(({ filename, error }) => `${error.replace(/^left_out: /, '')} of ${filename}`),
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);
   const named = failures.map(
-    ({ filename, error }) => `${filename} (${error.replace(/^\w+: /, '') || 'not worked on'})`,
+    ({ filename, error }) => `${filename} (${error.replace(/^\w+: /, '') || 'not processed'})`,
   );
   const list = namedOf('Failed', named, counts.failed);
   const losses = incomplete.named.map(({ filename, losses }) => `${filename} (${lossesInWords(losses)})`);
   const unread = namedOf('Not read completely', losses, incomplete.to_review);
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${gone.isUnknown ? ' Which files are gone is not known, because an archive could not be opened.' : ''}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${gone.isUnknown ? ' Missing files are unknown because an archive could not be opened.' : ''}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
 }
 
 /** Sources of the upload whose text is incomplete, and archives that were only partly unpacked. */
@@ -263,7 +261,7 @@ function conflictsNamed(conflicts: Conflict[], all: number): string {
   const named = conflicts
     .map(({ path, filename }) => (path === '' ? filename : `${path} (from ${filename})`))
     .join('; ');
-  return ` People and the files changed the same places of: ${named}${rest > 0 ? `; and ${rest} more` : ''}. Bring what the file says now into the page and save it.`;
+  return ` People and the files changed the same places of: ${named}${rest > 0 ? `; and ${rest} more` : ''}. Copy the new text of the file into the page and save it.`;
 }
 
 function count(n: number, word: string): string {

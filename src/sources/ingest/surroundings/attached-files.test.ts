@@ -76,7 +76,7 @@ test('files that a text shows are attached to its page and become no pages, for 
   assert.equal(status, 'completed', summary);
   assert.equal(
     summary,
-    '6 files: 1 new source, 2 new pages, 1 broken link, 4 files attached to pages that show them, 1 file that no text shows left out. Left out: img/unused.png. Broken links: docs/guide.md:5 → [[all.zip]].',
+    '6 files: 1 new source, 2 new pages, 1 broken link, 4 files attached to pages that show them, 1 unreferenced file left out. Left out: img/unused.png. Broken links: docs/guide.md:5 → [[all.zip]].',
   );
   await assertGuide(byForm);
   assert.deepEqual(await byForm.paths(), ['docs', 'docs/guide'], 'a folder without texts makes no page');
@@ -137,7 +137,7 @@ test('Obsidian drawings and views are left out and named, or attached if a text 
   const { summary } = await wiki.upload({ 'a.md': '# A\n\n![[plan.canvas]]\n', ...drawings });
   assert.match(
     summary,
-    /1 new page, 1 file attached.*, 2 files that no text shows left out\. Left out: board\.canvas; all\.base\. Recognized as an export of Obsidian\.$/,
+    /1 new page, 1 file attached.*, 2 unreferenced files left out\. Left out: board\.canvas; all\.base\. Recognized as an export of Obsidian\.$/,
   );
   assert.deepEqual([...(await wiki.attached('a')).keys()], ['plan.canvas']);
   const { body } = await owner.get(`${wiki.at}/pages?limit=500`);
@@ -195,7 +195,7 @@ test('a picture is merged into an edited page, and can be viewed if there is a c
   const [picture] = [...(await wiki.attached('a')).values()];
   assert.ok((await wiki.page('a')).html.includes(picture?.attachment_id));
   const conflict = await wiki.upload({ 'a.md': '# A\n\nThree by the file ![](q.png).\n', 'q.png': png('q') });
-  assert.match(conflict.summary, /1 page left as people edited/);
+  assert.match(conflict.summary, /1 page left unchanged/);
   assert.ok((await wiki.attached('a')).has('q.png'));
 });
 

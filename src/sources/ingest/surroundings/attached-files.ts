@@ -31,8 +31,8 @@ export interface AttachedFile {
   placeholder: string;
 }
 
-/** The note of a table that another file contains in full. Links to it resolve to the page of that file. */
-export const SAME_TABLE = 'same_table: another file has all rows of the table';
+/** The note of a table that is part of another one; what leads to it leads to the page of that one. */
+export const SAME_TABLE = 'same_table: another file contains all rows of this table';
 
 /** ZIP-based formats that are not supported documents. */
 const ARCHIVE_NAME =
@@ -82,8 +82,8 @@ export async function findAttachedFiles(
   }
 }
 
-/** The note of a file that the exporting tool added and that is no content. */
-export const OF_EXPORT = 'of_export: a file of the export itself, which is no page';
+/** The note of a file that belongs to the export of another wiki, and not to that wiki. */
+export const OF_EXPORT = 'of_export: the file describes the export and becomes no page';
 
 async function ownFilesAmong(
   db: Pick<Db, 'query' | 'transaction'>,
@@ -288,11 +288,11 @@ export async function leftOut(
 const LEFT_OUT = {
   ok: false,
   code: NOT_SHOWN,
-  message: 'no text of the upload shows this file; upload it with the text that does',
+  message: 'no text of the upload refers to this file; upload it together with a text that does',
 } as const;
 
 const OF_OBSIDIAN = {
   ok: false,
   code: NOT_SHOWN,
-  message: 'only Obsidian shows its drawings (.canvas) and views (.base); write what they say as Markdown',
+  message: 'only Obsidian can show its drawings (.canvas) and views (.base); write their content as Markdown',
 } as const;

@@ -83,7 +83,7 @@ export async function unpackArchives(
     if (opened.is === 'broken') return fail(file_no, `${opened.code}: ${opened.message}`);
     const { rows, left_out } = opened;
     if (rows.length === 0)
-      return fail(file_no, 'empty_file: the archive has no files in it; pack some and upload it again');
+      return fail(file_no, 'empty_file: the archive contains no files; add files and upload it again');
     const bytes = rows.reduce((sum, row) => sum + row.byte_size, 0);
     if (rows.length > FILES_MAX || bytes > BYTES_MAX) return fail(file_no, `too_large: ${archiveTooLarge().message}`);
     await db.transaction((query) => insertRows(query, file_no, rows, leftOut(left_out)));

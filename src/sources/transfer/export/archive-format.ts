@@ -23,9 +23,7 @@ export const Manifest = Type.Object({
     slug: Type.String(),
     title: Type.String(),
     description: Type.String(),
-    home_page_id: Type.Optional(
-      Type.String({ description: 'The page with which the wiki begins, where one was chosen.' }),
-    ),
+    home_page_id: Type.Optional(Type.String({ description: 'The home page of the wiki, if one was chosen.' })),
   }),
   pages: Type.Integer({ minimum: 0 }),
   revisions: Type.Integer({ minimum: 0 }),
@@ -50,8 +48,8 @@ export type ArchivedPerson = Static<typeof ArchivedPerson>;
 export const ArchivedPage = Type.Object({
   page_id: PageId,
   path: Path,
-  file: Type.String({ description: 'The Markdown file, from the top of the archive.' }),
-  crc32: Type.Integer({ description: 'Of that file: one that was changed has another.' }),
+  file: Type.String({ description: 'Path of the Markdown file in the archive.' }),
+  crc32: Type.Integer({ description: 'Checksum of that file. A different checksum means that the file was edited.' }),
   title: Type.String({ minLength: 1, maxLength: 255 }),
   description: Type.String({ maxLength: 1_000 }),
   position: Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 }),
@@ -59,7 +57,10 @@ export const ArchivedPage = Type.Object({
   origin: Origin,
   stale: Type.Boolean(),
   gone_file: Type.Optional(
-    Type.String({ maxLength: 2_000, description: 'The file or folder that the last sync of its folder had no more.' }),
+    Type.String({
+      maxLength: 2_000,
+      description: 'The file or folder that was missing from the last sync of its folder.',
+    }),
   ),
   revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
   word_count: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
@@ -67,9 +68,9 @@ export const ArchivedPage = Type.Object({
   created_by: User,
   updated_at: Time,
   updated_by: User,
-  former_paths: Type.Array(Path, { description: 'Where the page was before.' }),
+  former_paths: Type.Array(Path, { description: 'Earlier paths of the page.' }),
   meant: Type.Array(Record({ to_path: Path, page_id: PageId }), {
-    description: 'Links whose page is not at the path that they were written to any more.',
+    description: 'Links whose page has moved from the path in the text.',
   }),
 });
 export type ArchivedPage = Static<typeof ArchivedPage>;
@@ -79,13 +80,13 @@ export const ArchivedRevision = Type.Object({
   revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
   title: Type.String({ minLength: 1, maxLength: 255 }),
   origin: Origin,
-  folder: Type.String({ maxLength: 1_024, description: 'Where its relative addresses start from.' }),
+  folder: Type.String({ maxLength: 1_024, description: 'The folder from which relative addresses resolve.' }),
   created_at: Time,
   created_by: User,
   claim: Type.Optional(
     Type.Object(
       { user_id: User, created_at: Time, origin: Origin, imported_by: User },
-      { description: 'What an archive said of the revision that it was imported from before; nobody has verified it.' },
+      { description: 'Claims of an earlier archive about the revision imported from it; not verified.' },
     ),
   ),
   markdown: Type.String(),
@@ -95,7 +96,7 @@ export type ArchivedRevision = Static<typeof ArchivedRevision>;
 export const ArchivedAttachment = Type.Object({
   attachment_id: Type.String({ pattern: '^attachment_[0-9a-hjkmnp-tv-z]{26}$' }),
   page_id: PageId,
-  file: Type.String({ description: 'Its bytes, from the top of the archive.' }),
+  file: Type.String({ description: "Path of the attachment's bytes in the archive." }),
   filename: Type.String({ minLength: 1, maxLength: 255 }),
   content_type: Type.String({ maxLength: 255 }),
   byte_size: Type.Integer({ minimum: 0 }),

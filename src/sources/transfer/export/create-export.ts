@@ -11,8 +11,8 @@ export const createExport = endpoint({
   path: '/v1/wikis/:wiki_id/exports',
   summary: 'Export a wiki',
   description:
-    'Answers the job that makes a ZIP archive of the wiki as it is when the job starts: its pages as Markdown files, their ' +
-    'attachments and their whole history. When the job has completed, `…/exports/{job_id}/content` has it for seven days.',
+    'Starts a job that writes a ZIP archive of the wiki as of the start of the job: pages as Markdown files, ' +
+    'attachments and the whole history. When the job has completed, `…/exports/{job_id}/content` offers the archive for seven days.',
   access: onWiki('wikis:export'),
   whenUnpaid: true,
   canWait: true,

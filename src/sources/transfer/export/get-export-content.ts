@@ -10,8 +10,8 @@ export const getExportContent = endpoint({
   path: '/v1/wikis/:wiki_id/exports/:export_id/content',
   summary: 'Download an export',
   description:
-    'The archive, or with `Range` a part of it. The id is that of the export job; 404 before the job has completed, and when ' +
-    'the seven days are over.',
+    'Returns the archive; with `Range`, part of it. The id is the id of the export job. 404 before the job has completed, and after ' +
+    'seven days.',
   access: onWiki('wikis:export'),
   params: Type.Object({ wiki_id: Id, export_id: Id }),
   reply: Bytes,

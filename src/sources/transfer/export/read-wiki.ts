@@ -40,7 +40,7 @@ export async function readManifest(query: Query, wiki_id: string): Promise<Omit<
       (select count(*)::int from pages p join attachments a on a.wiki_id = p.wiki_id and a.page_id = p.page_id
         where p.wiki_id = w.wiki_id and p.trashed_at is null) as attachments
     from wikis w where w.wiki_id = ${wiki_id}`);
-  if (!row) throw new Error('the wiki of an export is not there');
+  if (!row) throw new Error('the wiki of an export does not exist');
   const { pages, revisions, attachments, home_page_id, ...wiki } = row;
   return { wiki: { ...wiki, ...(home_page_id && { home_page_id }) }, pages, revisions, attachments };
 }

@@ -22,7 +22,7 @@ export function openZipWriter(): ZipWriter {
   const failed = new Promise<never>((_, reject) => {
     zip.once('error', reject);
     stream.once('error', reject);
-    stream.once('close', () => reject(new Error('the reader of the archive has gone')));
+    stream.once('close', () => reject(new Error('the reader of the archive disconnected')));
   });
   // A failure is thrown by `add`; between two files no caller waits for it.
   failed.catch(() => undefined);

@@ -15,7 +15,7 @@ export async function attachFile(
   if (archive.size(name) > file_bytes) {
     throw new ArchiveError(
       'archive_too_large',
-      `${shown(name)} is larger than the ${file_bytes} bytes that a file may have.`,
+      `${shown(name)} is larger than the limit of ${file_bytes} bytes for a file.`,
     );
   }
   const received = await blobs.receive(Readable.from(archive.chunks(name), { objectMode: false }));

@@ -18,10 +18,10 @@ export const createImport = endpoint({
   path: '/v1/wikis/:wiki_id/imports',
   summary: 'Import an archive',
   description:
-    'One form field with a file name: a ZIP. The archive of a wiki, as an export makes it, gives an empty wiki the same pages, ' +
-    'history and attachments. Of any other ZIP the Markdown, text and HTML files become pages, its folders the tree, links ' +
-    'between files links between pages, and the pictures that they show attachments. Answers the job that does it: all of it, or, ' +
-    'where that cannot be, nothing.',
+    'Send one ZIP as a multipart field with a file name. An archive made by an export restores its pages, ' +
+    'history and attachments in an empty wiki. From any other ZIP, Markdown, text and HTML files become pages, folders become the tree, links ' +
+    'between files become links between pages, and referenced images become attachments. Returns the import job, which imports everything or, ' +
+    'if that fails, nothing.',
   access: onWiki('pages:write'),
   canWait: true,
   event: 'import.created',
@@ -42,7 +42,7 @@ export const createImport = endpoint({
   example: { reply: queuedJob('import') },
   run: async ({ params: { wiki_id }, files, services, one, maybeOne, later }) => {
     const [file] = files;
-    if (!file) throw new Error('a multipart body without a file is refused before');
+    if (!file) throw new Error('multipart bodies without a file must be rejected earlier');
     const { sha256, byte_size } = file.blob;
     const job_id = newId('job');
     if (await isOfWiki(services.blobs, sha256)) {

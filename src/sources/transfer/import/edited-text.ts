@@ -24,7 +24,7 @@ export async function editedText(
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';
   const markdown = text.slice(front.length);
   if (Buffer.byteLength(markdown) > limits.markdown_bytes)
-    throw invalid(`${shown(page.file)} is longer than a page may be.`);
+    throw invalid(`${shown(page.file)} exceeds the maximum length of a page.`);
   const title = readFrontMatter(parseMarkdown(front)).title || page.title;
   return markdown === present && title === page.title ? undefined : { title, markdown };
 }

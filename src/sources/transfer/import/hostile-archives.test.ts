@@ -49,8 +49,8 @@ const ZEROS = '\0'.repeat(2 ** 20);
 const FOREIGN = 'page_01jd8w3v6xf3e8h2k9m4n5p6s1';
 
 const HOSTILE: Record<string, [Promise<Buffer> | Buffer, RegExp]> = {
-  'what is no ZIP': [Buffer.from('# Markdown\n'), /^invalid_archive: .*no ZIP/],
-  nothing: [Buffer.of(), /^invalid_archive: .*no ZIP/],
+  'what is no ZIP': [Buffer.from('# Markdown\n'), /^invalid_archive: .*not a readable ZIP/],
+  nothing: [Buffer.of(), /^invalid_archive: .*not a readable ZIP/],
   'half a ZIP': [zipped([['a.md', 'x']]).then((zip) => zip.subarray(0, zip.length - 10)), /^invalid_archive/],
   'no document': [zipped([['a.bin', 'x']]), /^invalid_archive: .*no Markdown/],
   'a way out': [renamed('aa/x.md', '../x.md'), /^invalid_archive/],
@@ -78,7 +78,7 @@ const HOSTILE: Record<string, [Promise<Buffer> | Buffer, RegExp]> = {
   ],
   "another wiki's page as its home": [
     changed('ibid.json', (text) => text.replace('"title"', `"home_page_id": "${FOREIGN}", "title"`)),
-    /^invalid_archive: ibid\.json: .* no page of the archive/,
+    /^invalid_archive: ibid\.json: .* not a page of the archive/,
   ],
   'a later version': [changed('ibid.json', (text) => text.replace('"version": 1', '"version": 2')), /version 2/],
   'more pages than the manifest says': [
@@ -92,7 +92,7 @@ const HOSTILE: Record<string, [Promise<Buffer> | Buffer, RegExp]> = {
   'no history': [changed('history.jsonl', () => undefined), /^invalid_archive: .*history\.jsonl/],
   'history without a page': [
     changed('history.jsonl', (text) => text.split('\n').slice(0, 1).join('\n')),
-    /lacks the present revision/,
+    /lacks the current revision/,
   ],
   'history out of order': [
     changed('history.jsonl', (text) => text.trim().split('\n').toReversed().join('\n')),
@@ -110,13 +110,16 @@ const HOSTILE: Record<string, [Promise<Buffer> | Buffer, RegExp]> = {
   ],
   'a page below nothing': [
     changed('pages.jsonl', (text) => text.replace('"path":"parent"', '"path":"other"')),
-    /lies below no page/,
+    /is not below a page/,
   ],
   'a path that is none': [
     changed('pages.jsonl', (text) => text.replace('"path":"parent/child"', '"path":"../child"')),
-    /no path/,
+    /not a valid page path/,
   ],
-  'a page twice': [changed('pages.jsonl', (text) => text.replace(/page_\w{26}/g, FOREIGN)), /two pages of one page_id/],
+  'a page twice': [
+    changed('pages.jsonl', (text) => text.replace(/page_\w{26}/g, FOREIGN)),
+    /two pages with the same page_id/,
+  ],
   'an id that is none': [
     changed('pages.jsonl', (text) => text.replace(/page_\w{26}/, "' or 1=1")),
     /pages\.jsonl, line 1/,
@@ -125,11 +128,11 @@ const HOSTILE: Record<string, [Promise<Buffer> | Buffer, RegExp]> = {
   'a person that it does not list': [changed('people.jsonl', () => ''), /people\.jsonl does not list/],
   'an attachment of no page': [
     changed('attachments.jsonl', (text) => text.replace(/page_\w{26}/, FOREIGN)),
-    /of a page that is not there/,
+    /belongs to a page that does not exist/,
   ],
   'other bytes of an attachment': [
     changed('attachments.jsonl', (text) => text.replace(/"sha256":"\w{4}/, '"sha256":"0000')),
-    /its hash is another one/,
+    /does not have the hash/,
   ],
 };
 

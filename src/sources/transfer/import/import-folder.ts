@@ -77,7 +77,7 @@ export async function importFolder(context: ImportContext): Promise<PreparedImpo
   }
 
   await inBatches(plan.planned, ({ entry }) => (entry === undefined ? 0 : archive.size(entry)), make, write);
-  if (prepared === 0) throw invalid(`None of the files can become a page. ${failures.slice(0, NAMED).join('; ')}`);
+  if (prepared === 0) throw invalid(`No file can become a page. ${failures.slice(0, NAMED).join('; ')}`);
   await attachClaimed(context, plan.entryOf, plan.attachmentIds, claimed);
   const left = [...plan.attachmentIds.keys()].filter((name) => !claimed.has(name) && !isLeftOut(name)).length;
   return { summary: summarize(prepared, claimed.size, left, failures), people: [], wholeWiki: undefined };
@@ -88,8 +88,10 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
   const isDocument = (name: string) => DOCUMENT.test(name) && !isLeftOut(name);
   const documents = [...entryOf.keys()].filter(isDocument);
   const isOfArchives = entryOf.size > 0 && [...entryOf.keys()].every(isArchiveName);
-  if (isOfArchives) throw invalid('The archive holds archives. Upload it instead, or import each of them by itself.');
-  if (documents.length === 0) throw invalid('The archive has no Markdown, text or HTML file that could become a page.');
+  if (isOfArchives)
+    throw invalid('The archive contains only archives. Upload it instead, or import each archive separately.');
+  if (documents.length === 0)
+    throw invalid('The archive contains no Markdown, text or HTML file that could become a page.');
   const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
     select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);
   const { planned, pages, folderAt } = planPages(
@@ -223,7 +225,7 @@ async function attachClaimed(
     const entry = entryOf.get(name);
     const attachment_id = ids.get(name);
     if (entry === undefined || attachment_id === undefined)
-      throw new Error(`a page claims ${shown(name)}, which is not there`);
+      throw new Error(`a page claims ${shown(name)}, which does not exist`);
     const file = await attachFile(archive, entry, { blobs, file_bytes: limits.file_bytes });
     rows.push({ attachment_id, page_id, ...file, created_at: now, created_by: creator });
     done += 1;
@@ -235,7 +237,7 @@ async function attachClaimed(
 
 function summarize(pages: number, attachments: number, left: number, failures: readonly string[]): string {
   const parts = [`${pages} new pages, ${attachments} attachments.`];
-  if (left > 0) parts.push(`${left} files that no page shows or links to were left out.`);
+  if (left > 0) parts.push(`${left} files that no page refers to were left out.`);
   if (failures.length > 0) {
     const rest = failures.length - NAMED;
     parts.push(`Failed: ${failures.slice(0, NAMED).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`);

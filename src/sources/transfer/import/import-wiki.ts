@@ -24,8 +24,8 @@ export async function importWiki(context: ImportContext): Promise<PreparedImport
   const edited = await importHistory(context, found, idOf, provenance);
   await importAttachments(context, found, idOf, provenance);
   const { pages, revisions, attachments } = found.manifest;
-  const more = edited === 0 ? '' : ` ${edited} files were changed in the archive and are new revisions.`;
-  const claimed = provenance.isOwn ? '' : ' Its authors and dates are shown as what the archive says.';
+  const more = edited === 0 ? '' : ` ${edited} files were edited in the archive and became new revisions.`;
+  const claimed = provenance.isOwn ? '' : ' Authors and dates are shown as claims of the archive.';
   const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments.${more}${claimed}`;
   const { home_page_id } = found.manifest.wiki;
   const wholeWiki = { home_page_id: home_page_id === undefined ? null : idOf(home_page_id) };
@@ -156,24 +156,24 @@ async function* givenRevisions(
     const where = `${HISTORY_FILE}: revision ${given.revision} of ${given.page_id}`;
     if (page?.page_id !== given.page_id || given.revision <= before || given.revision > page.revision) {
       throw invalid(
-        `${where} is out of order; the pages are in the order of pages.jsonl, each with its present revision last.`,
+        `${where} is out of order. Revisions must follow the order of pages.jsonl, with the current revision of each page last.`,
       );
     }
-    if (++seen > count) throw invalid(`${HISTORY_FILE} has more revisions than ${MANIFEST_FILE} says.`);
+    if (++seen > count) throw invalid(`${HISTORY_FILE} has more revisions than ${MANIFEST_FILE} states.`);
     if (Buffer.byteLength(given.markdown) > limits.markdown_bytes) {
       throw new ArchiveError(
         'archive_too_large',
-        `${where} is longer than the ${limits.markdown_bytes} bytes that a page may have.`,
+        `${where} is longer than the limit of ${limits.markdown_bytes} bytes for a page.`,
       );
     }
     if (
       given.folder !== '' &&
       !given.folder.split('/').every((segment) => /^[-\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}]+$/u.test(segment))
     )
-      throw invalid(`${where} has a folder that cannot be.`);
+      throw invalid(`${where} has an invalid folder.`);
     before = given.revision;
     const isLast = given.revision === page.revision;
-    if (isLast && given.title !== page.title) throw invalid(`${where} has another title than the page.`);
+    if (isLast && given.title !== page.title) throw invalid(`${where} and its page have different titles.`);
     const edit = isLast ? await editedText(context, page, given.markdown) : undefined;
     yield { ...given, page, isPresent: isLast && !edit, isEdit: false };
     if (edit) {
@@ -186,7 +186,7 @@ async function* givenRevisions(
     }
   }
   if (at < pages.length)
-    throw invalid(`${HISTORY_FILE} lacks the present revision of ${shown(pages[at]?.path ?? '')}.`);
+    throw invalid(`${HISTORY_FILE} lacks the current revision of ${shown(pages[at]?.path ?? '')}.`);
 }
 
 async function importAttachments(
@@ -200,7 +200,7 @@ async function importAttachments(
   for (const [i, given] of attachments.entries()) {
     const file = await attachFile(archive, given.file, { blobs, file_bytes: limits.file_bytes });
     if (file.sha256 !== given.sha256)
-      throw invalid(`${shown(given.file)} is not the file that attachments.jsonl means: its hash is another one.`);
+      throw invalid(`${shown(given.file)} does not have the hash given in attachments.jsonl.`);
     rows.push({
       ...given,
       ...file,

@@ -167,7 +167,7 @@ test('a folder of notes from elsewhere becomes a tree of pages, with links and p
   );
   assert.match(home.html, new RegExp(`src="/v1/wikis/${wiki_id}/attachments/${id}"`));
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/attachments/${id}`)).headers.get('content-type'), 'image/png');
-  assert.match(job.summary, /^6 new pages, 2 attachments\. 1 files that no page shows/);
+  assert.match(job.summary, /^6 new pages, 2 attachments\. 1 files that no page refers to/);
   const again = await imported(owner, wiki_id, archive);
   assert.equal(again.status, 'completed', JSON.stringify(again));
   assert.equal(
@@ -201,7 +201,7 @@ test('a wiki archive is refused by a wiki with pages, which stay unchanged', asy
   const files = [...(await unzipped(archive))].toReversed();
   const job = await imported(owner, wiki_id, await zipped(files));
   assert.equal(job.status, 'failed');
-  assert.match(job.error, /^conflict: The wiki has pages already/);
+  assert.match(job.error, /^conflict: The wiki already has pages/);
   assert.deepEqual(await pathsOf(wiki_id), [{ path: 'mine', title: 'Mine' }]);
   await owner.send('DELETE', `/v1/wikis/${wiki_id}/pages/${made.body.page_id}`);
   assert.equal(
@@ -233,7 +233,7 @@ test('a Markdown file edited in the archive becomes a new revision by the import
   files.set('pages/one.md', Buffer.from(text.replace('title: "One"', 'title: "Won"').replace(/first\n$/, 'second\n')));
   const to = await newWiki(owner);
   const job = await imported(owner, to, await zipped(files));
-  assert.match(job.summary, /1 files were changed/);
+  assert.match(job.summary, /1 files were edited/);
   const page = (await owner.get(`/v1/wikis/${to}/pages/path/one`)).body;
   assert.deepEqual([page.markdown, page.title, page.revision], ['second\n', 'Won', 2]);
   const first = (await owner.get(`/v1/wikis/${to}/pages/${page.page_id}/revisions/1`)).body;
@@ -308,7 +308,7 @@ for (const seal of ['the seal of the archive that it was made of', 'no seal']) {
     const { body: wiki } = await member.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Forged' });
     const job = await imported(member, wiki.wiki_id, await zipped(files));
     assert.equal(job.status, 'completed', JSON.stringify(job));
-    assert.match(job.summary, /authors and dates are shown as what the archive says/);
+    assert.match(job.summary, /Authors and dates are shown as claims of the archive/);
     const { page, revision } = await onlyPage(wiki.wiki_id);
     for (const { created_by, created_at, origin } of [page, revision]) {
       assert.deepEqual([created_by, origin], [member.user_id, 'authored']);

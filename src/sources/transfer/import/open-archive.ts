@@ -44,7 +44,7 @@ export async function openArchive(stream: Readable, limits: ArchiveLimits): Prom
     const entries = await readEntries(zip, limits);
     const entryOf = (name: string) => {
       const entry = entries.get(name);
-      if (!entry) throw invalid(`The archive has no file ${shown(name)}, which it should have.`);
+      if (!entry) throw invalid(`The archive lacks the required file ${shown(name)}.`);
       return entry;
     };
     return {
@@ -111,18 +111,18 @@ function rawNameOf({ fileNameRaw, extraFieldRaw, generalPurposeBitFlag }: Entry)
 function refuseHostile(entry: Entry, name: string): void {
   const { compressedSize, uncompressedSize, compressionMethod } = entry;
   if (/[\0\\]|^\/|^[a-zA-Z]:|(^|\/)\.\.(\/|$)/.test(name))
-    throw invalid(`The archive has a file ${shown(name)}, whose name leads out of it.`);
+    throw invalid(`The name of the file ${shown(name)} leads out of the archive.`);
   if (name === '' || name.length > NAME_MAX || !name.isWellFormed())
-    throw invalid(`The archive has a file with a name that cannot be: ${shown(name)}.`);
-  if (entry.isEncrypted()) throw invalid('The archive is encrypted. Unpack it and pack it without a password.');
+    throw invalid(`The archive has a file with an invalid name: ${shown(name)}.`);
+  if (entry.isEncrypted()) throw invalid('The archive is encrypted. Pack it again without a password.');
   if (compressionMethod !== 0 && compressionMethod !== 8)
-    throw invalid(`${shown(name)} is packed in a way other than DEFLATE. Pack the archive as a plain ZIP.`);
-  // The upper half has the Unix file mode. Refuse everything except files and folders, such as links and devices.
+    throw invalid(`${shown(name)} uses a compression method other than DEFLATE. Pack the archive as a plain ZIP.`);
+  // The upper half is a file's mode on Unix: of anything but files and folders (links, devices) nothing is taken.
   const kind = (entry.externalFileAttributes >>> 16) & 0o170000;
   if (kind !== 0 && kind !== 0o100000 && kind !== 0o040000)
-    throw invalid(`${shown(name)} is a link or a device, and no file.`);
+    throw invalid(`${shown(name)} is a link or a device, not a file.`);
   if (uncompressedSize > RATIO_FROM && uncompressedSize > RATIO_MAX * compressedSize)
-    throw tooLarge(`${shown(name)} unpacks to ${uncompressedSize} bytes, far more than it is packed in`);
+    throw tooLarge(`${shown(name)} unpacks to ${uncompressedSize} bytes, far more than its packed size`);
 }
 
 /** yauzl throws if an entry has another length than stated. */
@@ -136,7 +136,7 @@ async function* unpack(zip: ZipFile, entry: Entry, name: string): AsyncGenerator
   } catch (error) {
     throw broken(error);
   }
-  if (sum !== entry.crc32) throw invalid(`${shown(name)} is broken: its checksum is another one.`);
+  if (sum !== entry.crc32) throw invalid(`${shown(name)} is damaged: its checksum does not match.`);
 }
 
 async function readWhole(zip: ZipFile, entry: Entry, name: string, max: number): Promise<Buffer> {
@@ -149,7 +149,7 @@ async function readWhole(zip: ZipFile, entry: Entry, name: string, max: number):
 function broken(cause: unknown): ArchiveError {
   if (cause instanceof ArchiveError) return cause;
   const reason = cause instanceof Error ? cause.message.slice(0, 200) : '';
-  return invalid(`The file is no ZIP archive that can be read (${reason}). Create it again.`, cause);
+  return invalid(`The file is not a readable ZIP archive (${reason}). Create it again.`, cause);
 }
 
 function tooLarge(what: string): ArchiveError {

@@ -45,7 +45,7 @@ export async function provenanceOf(context: ImportContext, { people }: WikiArchi
 
   function personOf(user_id: string): string {
     const id = idOf.get(user_id);
-    if (id === undefined) throw invalid(`${PEOPLE_FILE} does not list ${shown(user_id)}, whom another file names.`);
+    if (id === undefined) throw invalid(`${PEOPLE_FILE} does not list ${shown(user_id)}, which another file names.`);
     return id;
   }
 

@@ -29,7 +29,7 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
   const [staged] = await query(sql`
     select set_config('statement_timeout', '0', true) from staged_imports
     where wiki_id = ${wiki_id} and import_id = ${job_id}`);
-  if (!staged) throw new Error('the database has crashed and lost what was prepared; the import starts over');
+  if (!staged) throw new Error('the database crashed and lost the prepared import; the import starts over');
   await query(sql`
     insert into imported_people (wiki_id, user_id, name, email)
     select ${wiki_id}, user_id, name, email
@@ -127,6 +127,6 @@ async function refuseUnlessAlone(query: Query, wiki_id: string, pages: number): 
 export function notEmpty(): ArchiveError {
   return new ArchiveError(
     'conflict',
-    'The wiki has pages already, and the archive of a wiki goes into an empty one. Make a new wiki for it.',
+    'The wiki already has pages, and the archive of a wiki can only be imported into an empty wiki. Create a new wiki for it.',
   );
 }

@@ -187,7 +187,7 @@ test('a page that a user creates during the import of a wiki archive fails the i
   assert.equal(made.status, 201);
   held.open();
   const job = await ended(owner, wiki_id, job_id);
-  assert.match(job.error, /^conflict: The wiki has pages already/);
+  assert.match(job.error, /^conflict: The wiki already has pages/);
   assert.deepEqual(await pagesOf(wiki_id), [{ path: 'mine' }]);
   assert.deepEqual(await until('nothing is staged', stagedRows, isNone), NONE);
 });
