@@ -50,7 +50,7 @@ export function canEnter(folder: string, account: Account): boolean {
   const tried = spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], options);
   if (tried.error) {
     throw new StartError(
-      `PostgreSQL does not run as root, and this root may not become user ${account.uid} (${tried.error.message}): run Ibid as an ordinary user, or set DATABASE_URL.`,
+      `PostgreSQL cannot run as root, and this root user may not switch to user ${account.uid} (${tried.error.message}): run Ibid as an ordinary user, or set DATABASE_URL.`,
       { cause: tried.error },
     );
   }

@@ -51,7 +51,8 @@ export async function takeBaseBackup(
         end = type;
       }),
     );
-    if (end !== 'm') throw new Error('the server sent a base backup of more than one archive: it has tablespaces');
+    if (end !== 'm')
+      throw new Error('the server sent a base backup of more than one archive because it has tablespaces');
     await taker.manifest(dataOf(messages, () => undefined));
     await messages.return(undefined);
     return positionOf(await copy.rows);
@@ -84,7 +85,8 @@ async function* dataOf(messages: AsyncGenerator<Buffer>, onEnd: (type: string) =
 function positionOf(rows: readonly (string | null)[][]): BaseBackupPosition {
   const [start_lsn, timeline] = rows[0] ?? [];
   const [stop_lsn, last] = rows.at(-1) ?? [];
-  if (!start_lsn || !stop_lsn || timeline !== last) throw new Error('the server did not say where the backup begins');
+  if (!start_lsn || !stop_lsn || timeline !== last)
+    throw new Error('the server did not report the start of the backup');
   return { timeline: Number(timeline), start_lsn, stop_lsn };
 }
 

@@ -44,13 +44,13 @@ export function findBinaries(place: Place, major: number | undefined, log: Log):
   }
   const other = installedBinaries(place, undefined, log)?.major;
   throw new StartError(
-    `${place.cluster} was made by PostgreSQL ${major}, and what is installed is: ${other ?? 'none'}. ${adviceFor(major, other)}`,
+    `${place.cluster} was created by PostgreSQL ${major}, but the installed version is: ${other ?? 'none'}. ${adviceFor(major, other)}`,
   );
 }
 
 function adviceFor(major: number, other: number | undefined): string {
   return other !== undefined && other > major
-    ? `Run "ibid upgrade", which brings the data over, or install PostgreSQL ${major}.`
+    ? `Run "ibid upgrade" to migrate the data, or install PostgreSQL ${major}.`
     : `Install PostgreSQL ${major}.`;
 }
 
@@ -156,7 +156,7 @@ function copyBinaries(native: string, place: Place, log: Log): string {
     linkLibraries(join(unfinished, 'native'));
     chmodSync(unfinished, 0o755);
     renameSync(unfinished, copy);
-    log('info', `PostgreSQL's programs were copied to ${copy}, where the user they run as can reach them`);
+    log('info', `copied the PostgreSQL programs to ${copy}, where their user can access them`);
   }
   for (const other of readdirSync(place.folder)) {
     if (other.startsWith('binaries-') && other !== name) rmSync(join(place.folder, other), { recursive: true });

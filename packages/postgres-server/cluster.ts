@@ -61,7 +61,7 @@ export async function makeCluster(place: Place, binaries: Binaries): Promise<voi
   const [status, , complaint] = await Promise.all([ended, text(initdb.stdout), text(initdb.stderr)]);
   if (status !== 0) {
     rmSync(unfinished, { recursive: true, force: true });
-    throw new StartError(`PostgreSQL's files could not be made in ${place.folder}: ${explain(complaint)}`);
+    throw new StartError(`PostgreSQL's files could not be created in ${place.folder}: ${explain(complaint)}`);
   }
   renameSync(unfinished, place.cluster);
   syncFolder(place.folder);
@@ -86,12 +86,12 @@ export function explain(output: string): string {
     return `${reason}. Free some space, or set DATA_DIR to another disk.`;
   }
   if (/could not look up effective user/.test(reason)) {
-    return `${reason}. PostgreSQL wants a user with a name: add one to /etc/passwd, or set DATABASE_URL.`;
+    return `${reason}. PostgreSQL needs a user with a name: add one to /etc/passwd, or set DATABASE_URL.`;
   }
   if (/ownership|permissions|Permission denied/i.test(reason)) {
-    return `${reason}. Put the owner and mode back, or set DATA_DIR to a file system that has them.`;
+    return `${reason}. Restore the owner and mode, or set DATA_DIR to a file system that supports them.`;
   }
-  return `${reason}. If this stays so, set DATABASE_URL to another PostgreSQL.`;
+  return `${reason}. If the problem persists, set DATABASE_URL to another PostgreSQL.`;
 }
 
 /**

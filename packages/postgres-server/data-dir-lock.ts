@@ -28,7 +28,7 @@ export function lockFolder(folder: string): () => void {
     if (code !== 'ERR_SQLITE_ERROR') throw error;
     if (errcode !== SQLITE_BUSY) {
       throw new StartError(
-        `DATA_DIR ${folder} cannot be locked (${message}): run Ibid as the user who made it, or set DATA_DIR to a local disk.`,
+        `DATA_DIR ${folder} cannot be locked (${message}): run Ibid as the user who created it, or set DATA_DIR to a local disk.`,
         { cause: error },
       );
     }

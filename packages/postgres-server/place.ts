@@ -58,7 +58,7 @@ function existingPlace(pointer: string): Place {
   const owner = statSync(pointer, { throwIfNoEntry: false });
   if (!owner) {
     throw new StartError(
-      `${pointer} points to ${readlinkSync(pointer)}, which is missing: bring it back, or remove the link to begin with an empty database.`,
+      `${pointer} points to ${readlinkSync(pointer)}, which is missing: restore it, or remove the link to start with an empty database.`,
     );
   }
   const cluster = realpathSync(pointer);
@@ -71,7 +71,7 @@ function existingPlace(pointer: string): Place {
   if (owner.uid === 0) giveTree(cluster, account);
   if (letEnter(folder, account)) return { folder, cluster, account };
   throw new StartError(
-    `${cluster} cannot be reached by user ${account.uid}, as whom PostgreSQL runs: let others pass through the folders above it (chmod o+x), or move DATA_DIR.`,
+    `${cluster} is not accessible to user ${account.uid}, which runs PostgreSQL: give others execute permission on the folders above it (chmod o+x), or move DATA_DIR.`,
   );
 }
 
@@ -81,17 +81,20 @@ function sharedPlace(dataDir: string, account: Account, log: Log): Place {
     // The mode is set separately, because a umask may have narrowed it.
     if (mkdirSync(path, { recursive: true })) chmodSync(path, 0o755);
     const { uid, mode } = lstatSync(path);
-    if (uid !== 0 || mode & 0o022) throw new StartError(`${path} must belong to root alone: chown and chmod it.`);
+    if (uid !== 0 || mode & 0o022)
+      throw new StartError(`${path} must be owned by root and writable only by root: use chown and chmod.`);
   }
   const cluster = join(folder, 'postgres');
-  const closed = `DATA_DIR ${dataDir} is closed to user ${account.uid}, as whom PostgreSQL runs`;
+  const closed = `DATA_DIR ${dataDir} is not accessible to user ${account.uid}, which runs PostgreSQL`;
   if (isMade(cluster)) {
-    log('warn', `${closed}: the database made for it earlier, in ${folder}, is used again`);
+    log('warn', `${closed}: using its existing database in ${folder}`);
     return existingPlace(cluster);
   }
-  log('warn', `${closed}: its files go to ${folder}`);
+  log('warn', `${closed}: storing its files in ${folder}`);
   if (canEnter(folder, account)) return { folder, cluster, account };
-  throw new StartError(`${closed}, and so is ${folder}: let others pass (chmod o+x), or set DATA_DIR or DATABASE_URL.`);
+  throw new StartError(
+    `${closed}, and neither is ${folder}: give others execute permission (chmod o+x), or set DATA_DIR or DATABASE_URL.`,
+  );
 }
 
 /** A cluster gets its name only when it is complete, so a folder with content is a whole cluster. */

@@ -400,7 +400,7 @@ test('a cluster of a version that is not installed is refused and stays unchange
   const versionFile = join(dataDir, 'postgres', 'PG_VERSION');
   const version = readFileSync(versionFile, 'utf8');
   writeFileSync(versionFile, '99\n');
-  await assert.rejects(start(t, dataDir), /made by PostgreSQL 99.*Install PostgreSQL 99/);
+  await assert.rejects(start(t, dataDir), /created by PostgreSQL 99.*Install PostgreSQL 99/);
   writeFileSync(versionFile, version);
   await query(await start(t, dataDir), 'select 1');
 });

@@ -52,9 +52,7 @@ export async function startPostgres({
   minFreeBytes = MIN_FREE_BYTES,
 }: Options): Promise<Postgres> {
   if (process.platform === 'win32') {
-    throw new StartError(
-      'Ibid does not start a PostgreSQL of its own on Windows: set DATABASE_URL, or run Ibid in WSL.',
-    );
+    throw new StartError('Ibid cannot run its own PostgreSQL on Windows: set DATABASE_URL, or run Ibid in WSL.');
   }
   const unlocks: (() => void)[] = [];
   const unlock = () => {
@@ -74,7 +72,7 @@ export async function startPostgres({
           `A new database needs 100 MB in ${place.folder}: free some space, or set DATA_DIR to another disk.`,
         );
       }
-      log('info', 'a database is made, which takes some seconds', { folder: place.cluster });
+      log('info', 'creating a database, which takes a few seconds', { folder: place.cluster });
       await makeCluster(place, binaries);
     }
     if (place.folder !== folder) pointTo(place.cluster, folder);

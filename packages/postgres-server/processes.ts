@@ -34,12 +34,12 @@ export async function stopOrphan(place: Place, log: Log): Promise<void> {
   const { cluster } = place;
   const [pid, , , , socketFolder] = readPidFile(cluster) ?? [];
   if (pid && isServer(Number(pid), cluster)) {
-    log('warn', `an earlier Ibid ended without its PostgreSQL (process ${pid}): stopping that first`);
+    log('warn', `an earlier Ibid ended without stopping its PostgreSQL (process ${pid}); stopping it now`);
     const stopped = await stopBy(
       (signal) => tell(Number(pid), signal),
       () => !isServer(Number(pid), cluster),
     );
-    if (!stopped) throw new StartError(`Process ${pid} on ${cluster} does not end: end it, or restart the machine.`);
+    if (!stopped) throw new StartError(`Process ${pid} on ${cluster} does not stop: end it, or restart the machine.`);
   }
   clearStalePid(place);
   if (socketFolder && basename(socketFolder).startsWith('ibid-')) removeSocketFolder(socketFolder);

@@ -33,9 +33,10 @@ export function hasDatabase(dataDir: string): boolean {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOTDIR') return false;
     if (code !== 'EACCES' && code !== 'EPERM') throw cause;
-    throw new StartError(`DATA_DIR ${dataDir} may not be read by this user: run this as the user of the service.`, {
-      cause,
-    });
+    throw new StartError(
+      `DATA_DIR ${dataDir} is not readable for this user: run this command as the user of the service.`,
+      { cause },
+    );
   }
 }
 

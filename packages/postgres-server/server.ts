@@ -121,7 +121,9 @@ export function launch({ place, binaries, connection, logFile, settings = {} }: 
       resolve(reason);
     };
     child.once('error', (error) => end(error.message));
-    child.once('exit', (_, signal) => end(signal ? `it was ended by ${signal}` : explain(readFrom(logFile, begin))));
+    child.once('exit', (_, signal) =>
+      end(signal ? `it was terminated by ${signal}` : explain(readFrom(logFile, begin))),
+    );
   });
   return { child, ended, isOver: () => over };
 }
@@ -145,13 +147,13 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
     if (code === undefined) return undefined;
     const now = performance.now();
     if (code === '28000') {
-      throw new StartError(`PostgreSQL refuses its own user (${code}): its log in DATA_DIR says why.`);
+      throw new StartError(`PostgreSQL rejects its own user (${code}): see its log in DATA_DIR.`);
     }
     if (code === '57P03') lastProgressAt = now;
     if (now - lastProgressAt > LONGEST_SILENCE_MS)
-      throw new StartError('PostgreSQL started and does not answer: its log in DATA_DIR says why.');
+      throw new StartError('PostgreSQL started but does not answer: see its log in DATA_DIR.');
     if (now > nextMessageAt) {
-      log('info', 'PostgreSQL is recovering what was committed before it ended');
+      log('info', 'PostgreSQL is recovering committed data after a crash');
       nextMessageAt = now + 10_000;
     }
     // The server logs each refusal, so a long recovery is polled less often.

@@ -4,9 +4,9 @@ export class StartError extends Error {
 }
 
 const ADVICE: Record<string, string> = {
-  EACCES: 'it may not be written or entered; change its owner or mode, or set DATA_DIR to another folder',
+  EACCES: 'it is not writable or accessible; change its owner or mode, or set DATA_DIR to another folder',
   EPERM: 'the operation is not permitted there; change its owner, or set DATA_DIR to another folder',
-  EROFS: 'its file system is read-only; set DATA_DIR to a folder that can be written',
+  EROFS: 'its file system is read-only; set DATA_DIR to a writable folder',
   ENOSPC: 'its file system is full; free some space or set DATA_DIR to another disk',
   EDQUOT: 'the disk quota is used up; free some space or set DATA_DIR to another disk',
   ENOTDIR: 'a part of it is not a directory; move that file away or set DATA_DIR to another path',

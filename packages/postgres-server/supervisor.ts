@@ -97,7 +97,7 @@ export class Supervisor {
       const reason = await this.#server.ended;
       if (this.#halt.signal.aborted) return;
 
-      log('error', 'PostgreSQL ended unasked and is started again', { reason });
+      log('error', 'PostgreSQL ended unexpectedly; restarting it', { reason });
       if (performance.now() - began > STEADY_MS) this.#failures = 0;
       else await this.#pause(this.#failures++);
       await this.#startAgain();
@@ -109,11 +109,11 @@ export class Supervisor {
     for (let round = 0; !this.#halt.signal.aborted; round++) {
       const failure = await this.#attempt().catch((error: Error) => error.message);
       if (this.#halt.signal.aborted) return;
-      if (failure === undefined) return log('info', 'PostgreSQL runs again', { pid: this.pid });
+      if (failure === undefined) return log('info', 'PostgreSQL is running again', { pid: this.pid });
       if (LEFTOVERS.test(failure)) {
         await this.#awaitLeftovers(round);
       } else {
-        log('error', 'PostgreSQL could not be started again', { reason: failure });
+        log('error', 'PostgreSQL could not be restarted', { reason: failure });
         await this.#pause(this.#failures++);
       }
     }
@@ -135,7 +135,7 @@ export class Supervisor {
     if (!server) return;
     server.child.ref();
     const ended = await stopBy((signal) => server.child.kill(signal), server.isOver);
-    if (!ended) this.#setup.log('error', 'PostgreSQL does not end', { pid: server.child.pid });
+    if (!ended) this.#setup.log('error', 'PostgreSQL does not stop', { pid: server.child.pid });
   }
 
   /** Copies and empties the log. The server continues writing to the same file. */
@@ -146,7 +146,7 @@ export class Supervisor {
     try {
       copyFileSync(logFile, `${logFile}.old`);
     } catch (error) {
-      log('warn', `${logFile} is emptied without a copy`, { error });
+      log('warn', `truncating ${logFile} without a copy`, { error });
     }
     truncateSync(logFile);
   }

@@ -47,7 +47,7 @@ for (const isElsewhere of [false, true]) {
       for (const name of ['postgres-upgrading', 'postgres-upgraded']) {
         assert.equal(existsSync(join(place.folder, name)), false, name);
       }
-      if (done >= 2) assert.throws(() => keptPlace(place, 17), /is of an earlier upgrade: remove it/);
+      if (done >= 2) assert.throws(() => keptPlace(place, 17), /is left from an earlier upgrade: remove it/);
     }
   });
 }

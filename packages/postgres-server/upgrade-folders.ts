@@ -22,7 +22,7 @@ export const upgradePlace = (place: Place): Place => ({ ...place, cluster: join(
 export function keptPlace({ folder }: Place, major: number): string {
   const kept = join(folder, `postgres-${major}`);
   if (!existsSync(kept)) return kept;
-  throw new StartError(`${kept} is of an earlier upgrade: remove it, or move it away.`);
+  throw new StartError(`${kept} is left from an earlier upgrade: remove it, or move it away.`);
 }
 
 /**

@@ -34,7 +34,7 @@ export async function upgradePostgres<T>(
   try {
     const { folder, place } = lockPlace(dataDir, unlocks, log);
     const major = clusterMajor(place);
-    if (!major) throw new StartError(`${dataDir} has no database yet: there is nothing to upgrade.`);
+    if (!major) throw new StartError(`${dataDir} has no database to upgrade yet.`);
     await stopOrphan(place, log);
     await removeUnfinished(place, log);
     await removeUnfinishedUpgrade(place, log);
@@ -42,7 +42,7 @@ export async function upgradePostgres<T>(
     if (next.major === major) return undefined;
     if (next.major < major) {
       throw new StartError(
-        `${place.cluster} is of PostgreSQL ${major}, and what is installed is older: ${next.major}.`,
+        `${place.cluster} was created by PostgreSQL ${major}, but the installed version is older: ${next.major}.`,
       );
     }
     const kept = keptPlace(place, major);
