@@ -8,5 +8,5 @@ export const BOOKSTACK: WikiExport = {
     filenames.some((name) => /(?:^|\/)files\/[^/]+$/.test(name)) &&
     !filenames.some((name) => /\.(?:md|html?)$/i.test(name)),
   advice:
-    'Pages of a portable ZIP of BookStack are not read: export each book as Markdown or HTML in BookStack and upload that.',
+    'Pages of a portable BookStack ZIP are not supported. Export each book as Markdown or HTML and upload that file.',
 };

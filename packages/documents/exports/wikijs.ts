@@ -8,5 +8,5 @@ export const WIKIJS: WikiExport = {
   name: 'Wiki.js',
   isIn: (filenames) => filenames.some((name) => RECORDS.test(name)),
   isNoPage: (filename) => RECORDS.test(filename),
-  advice: 'Of Wiki.js the pages and files are read; history, comments and users are not.',
+  advice: 'Pages and files of Wiki.js are imported; history, comments and users are not.',
 };

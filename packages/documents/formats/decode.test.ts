@@ -39,7 +39,7 @@ for (const [name, iconv, text] of ENCODINGS) {
     for (const each of declared) assert.equal(decodeText(encode(each, iconv)), each);
     const html = `<meta charset="${name}"><p>${text}`;
     assert.equal(decodeHtml(encode(html, iconv), ''), html);
-    assert.throws(() => decodeText(encode(text, iconv)), /names no other encoding; save it as UTF-8/);
+    assert.throws(() => decodeText(encode(text, iconv)), /declares no other encoding; save it as UTF-8/);
   });
 }
 
@@ -73,6 +73,12 @@ test('valid UTF-8 is read as UTF-8, whatever a modeline declares', () => {
 });
 
 test('a text that is invalid in its declared encoding fails and names the encoding', () => {
-  assert.throws(() => decodeText(bytes('\xff\xff'), 'text/plain; charset=euc-jp'), /not the euc-jp text/);
-  assert.throws(() => decodeText(bytes('\xff\xff'), 'text/plain; charset=klingon'), /not the klingon text/);
+  assert.throws(
+    () => decodeText(bytes('\xff\xff'), 'text/plain; charset=euc-jp'),
+    /declares euc-jp, but its text is not valid/,
+  );
+  assert.throws(
+    () => decodeText(bytes('\xff\xff'), 'text/plain; charset=klingon'),
+    /declares klingon, but its text is not valid/,
+  );
 });

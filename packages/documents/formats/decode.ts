@@ -21,7 +21,7 @@ export function decodeText(bytes: Uint8Array, contentType = ''): string {
   const byte = (bytes[at] ?? 0).toString(16).toUpperCase().padStart(2, '0');
   throw new ExtractError(
     'bad_encoding',
-    `the file is not UTF-8 text (byte 0x${byte} at offset ${at}) and names no other encoding; save it as UTF-8 and upload it again, or name its encoding (in the form, as the field "encoding", or in its type: "text/plain; charset=windows-1252")`,
+    `the file is not UTF-8 text (byte 0x${byte} at offset ${at}) and declares no other encoding; save it as UTF-8 and upload it again, or set its encoding (in the form, as the field "encoding", or in its type: "text/plain; charset=windows-1252")`,
   );
 }
 
@@ -192,7 +192,7 @@ function decodeAs(bytes: Uint8Array, encoding: string): string {
   if (text !== undefined) return text;
   throw new ExtractError(
     'bad_encoding',
-    `the file is not the ${encoding.slice(0, 20)} text that it says it is; save it as UTF-8 and upload it again`,
+    `the file declares ${encoding.slice(0, 20)}, but its text is not valid in this encoding; save it as UTF-8 and upload it again`,
   );
 }
 
@@ -202,7 +202,7 @@ function asText(text: string): string {
 }
 
 function notText(): ExtractError {
-  return new ExtractError('not_text', 'the file is not text (it holds NUL bytes)');
+  return new ExtractError('not_text', 'the file is not text (it contains NUL bytes)');
 }
 
 /** Returns the offset of the first byte that is invalid UTF-8. */

@@ -99,7 +99,7 @@ export function titleFromFilename(filename: string): string {
 export function checkDocument(extracted: Extracted): Extracted {
   const { kind, markdown } = extracted;
   if (markdown.trim() === '' && kind !== 'markdown') {
-    throw new ExtractError('empty_file', 'the file has no text to show; upload one with text in it');
+    throw new ExtractError('empty_file', 'the file contains no text; upload a file with text');
   }
   if (Buffer.byteLength(markdown) > DOCUMENT_MAX) throw tooLarge();
   return extracted;
@@ -110,7 +110,7 @@ export function checkPage(extracted: Extracted): Extracted {
   if (Buffer.byteLength(extracted.markdown) <= MARKDOWN_MAX) return checkDocument(extracted);
   throw new ExtractError(
     'too_large',
-    'the text is longer than a page can be (1.5 MiB), and nothing in it says where to divide it; split it into several files',
+    'the text is longer than a page can be (1.5 MiB), and cannot be split automatically; split it into several files',
   );
 }
 

@@ -104,7 +104,7 @@ export function fileKind(file: Beginning): Kind {
   const start = lettersOf(file.bytes, EXAMINED);
   const type = typeByContent(start);
   if (type)
-    throw new ExtractError('unsupported_type', `${type} cannot be read yet; upload what can be read: ${READABLE}`);
+    throw new ExtractError('unsupported_type', `${type} cannot become pages; upload one of these formats: ${READABLE}`);
   return kindOfText(file, start);
 }
 
@@ -146,5 +146,5 @@ function typeByContent(start: string): string | undefined {
 /** Adds advice to an error for a file that is not text; returns other errors unchanged. */
 export function withAdvice(error: unknown): unknown {
   if (!(error instanceof ExtractError) || error.code !== 'not_text') return error;
-  return new ExtractError('not_text', `${error.message}; upload what can be read: ${READABLE}`);
+  return new ExtractError('not_text', `${error.message}; upload one of these formats: ${READABLE}`);
 }

@@ -70,9 +70,9 @@ export const FORMATS: readonly Format[] = [
     extensions: ['md', 'markdown', 'mdown', 'mkd', 'mdx'],
     media_types: ['text/markdown', 'text/x-markdown'],
     folder: '`markdown/`',
-    counted_in: "the page's text and what is listed as lost",
+    counted_in: 'text of the page, plus the losses',
     listed_as_lost:
-      'text beyond 8 MiB, comments, unused front matter, code of MDX, scripts, frames and pictures in HTML, embedded pages',
+      'text beyond 8 MiB, comments, unused front matter, MDX code, scripts, frames and images in HTML, embedded pages',
     bytes_max: 16 * MIB,
     beginning: 16 * MIB,
   },
@@ -94,7 +94,8 @@ export const FORMATS: readonly Format[] = [
     media_types: ['text/html', 'application/xhtml+xml'],
     folder: '`html/`',
     counted_in: 'text nodes',
-    listed_as_lost: 'navigation, scripts, hidden elements, forms; of more than 8 MiB what follows the first 2',
+    listed_as_lost:
+      'navigation, scripts, hidden elements, forms; in files over 8 MiB, everything after the first 2 MiB',
     bytes_max: 8 * MIB,
     // Pictures within the HTML are not counted.
     beginning: 2 * MIB,
@@ -105,9 +106,9 @@ export const FORMATS: readonly Format[] = [
     extensions: ['csv', 'tsv'],
     media_types: ['text/csv', 'text/tab-separated-values'],
     folder: '`csv/`',
-    counted_in: 'cells, by a second reader',
+    counted_in: 'cells, by a separate parser',
     listed_as_lost:
-      "rows beyond a million characters, lines beyond 16 MiB; what a table does not show is in the source's text",
+      "rows beyond a million characters, lines beyond 16 MiB; cells omitted from the table are in the source's text",
     bytes_max: 16 * MIB,
     beginning: 4 * MIB,
   },
@@ -121,7 +122,7 @@ export const FORMATS: readonly Format[] = [
     folder: '`pdf/`',
     counted_in: "PDF.js' text items",
     listed_as_lost:
-      "pages without text or unreadable, fonts without Unicode, repeated lines, printer's marks, pictures, ornaments",
+      "unreadable pages and pages without text, fonts without Unicode, repeated lines, printer's marks, pictures, ornaments",
     read: async ({ bytes }) => (await import('./pdf/read-pdf.ts')).readPdf(bytes),
   },
   {
@@ -133,7 +134,7 @@ export const FORMATS: readonly Format[] = [
     entry: /^word\/document\d*\.xml$/,
     folder: '`word/`',
     counted_in: '`w:t`',
-    listed_as_lost: 'comments, deletions, hidden text, embedded objects, headers, equations that are not converted',
+    listed_as_lost: 'comments, deletions, hidden text, embedded objects, headers, unconverted equations',
     read: async ({ bytes, entries }) => {
       assertUnpacks(entries, MAX_UNPACKED_BYTES);
       return (await import('./word/docx.ts')).readDocx(bytes);
@@ -147,7 +148,7 @@ export const FORMATS: readonly Format[] = [
     entry: /^META-INF\/container\.xml$/,
     folder: '`epub/`',
     counted_in: 'text nodes of the chapters',
-    listed_as_lost: 'chapters that cannot be read, beyond a limit or hidden',
+    listed_as_lost: 'unreadable or hidden chapters, chapters beyond a limit',
     read: async ({ entries }) => (await import('./epub/epub.ts')).readEpub(entries),
   },
   {
@@ -157,7 +158,7 @@ export const FORMATS: readonly Format[] = [
     media_types: ['application/x-ipynb+json'],
     folder: '`ipynb/`',
     counted_in: 'not counted',
-    listed_as_lost: 'widgets and other outputs that only a program shows, pictures that no browser shows',
+    listed_as_lost: 'widgets and other interactive outputs, pictures in formats that browsers do not display',
     read: async (file) => (await import('./ipynb/read-notebook.ts')).readNotebook(file),
   },
   {
@@ -167,7 +168,7 @@ export const FORMATS: readonly Format[] = [
     media_types: ['message/rfc822'],
     folder: '`eml/`',
     counted_in: 'headers and texts as they are decoded',
-    listed_as_lost: 'attached files that are no pictures or messages, characters that cannot be decoded',
+    listed_as_lost: 'attachments other than pictures and messages, undecodable characters',
     read: async (file) => (await import('./eml/read-message.ts')).readMessage(file),
   },
   {
@@ -176,8 +177,8 @@ export const FORMATS: readonly Format[] = [
     extensions: ['adoc', 'asciidoc', 'asc'],
     media_types: ['text/asciidoc', 'text/x-asciidoc'],
     folder: '`asciidoc/`',
-    counted_in: "text nodes of Asciidoctor's HTML",
-    listed_as_lost: 'files to include, comments, authors and revision',
+    counted_in: "text nodes in Asciidoctor's HTML",
+    listed_as_lost: 'files of include directives, comments, authors and revision',
     read: async (file) => (await import('./asciidoc/read-asciidoc.ts')).readAsciiDoc(file),
   },
   {
@@ -189,7 +190,7 @@ export const FORMATS: readonly Format[] = [
     folder: '`office/`',
     counted_in: '`a:t` of slides and notes',
     listed_as_lost:
-      'hidden slides, comments, charts and diagrams, dates and numbers of slides, pictures that no browser shows',
+      'hidden slides, comments, charts and diagrams, slide dates and numbers, pictures in formats that browsers do not display',
     read: async ({ entries }) => (await import('./office/pptx.ts')).readPptx(checked(entries)),
   },
   {
@@ -201,7 +202,7 @@ export const FORMATS: readonly Format[] = [
     folder: '`office/`',
     counted_in: 'cells',
     listed_as_lost:
-      "hidden sheets, rows and columns, comments, charts, pictures, formulas; what a table does not show is in the source's text",
+      "hidden sheets, rows and columns, comments, charts, pictures, formulas; cells omitted from the table are in the source's text",
     read: async ({ entries }) => (await import('./office/xlsx.ts')).readXlsx(checked(entries)),
   },
   {
@@ -225,7 +226,7 @@ export const FORMATS: readonly Format[] = [
     entry: /^content\.xml$/,
     folder: '`office/`',
     counted_in: 'cells',
-    listed_as_lost: "hidden sheets, comments, charts; what a table does not show is in the source's text",
+    listed_as_lost: "hidden sheets, comments, charts; cells omitted from the table are in the source's text",
     read: async ({ entries }) => (await import('./office/odf.ts')).readOdf('ods', checked(entries)),
   },
   {
@@ -237,7 +238,7 @@ export const FORMATS: readonly Format[] = [
     entry: /^content\.xml$/,
     folder: '`office/`',
     counted_in: 'text nodes',
-    listed_as_lost: 'comments, charts, pictures that no browser shows',
+    listed_as_lost: 'comments, charts, pictures in formats that browsers do not display',
     read: async ({ entries }) => (await import('./office/odf.ts')).readOdf('odp', checked(entries)),
   },
   {
@@ -247,7 +248,7 @@ export const FORMATS: readonly Format[] = [
     media_types: ['application/rtf', 'text/rtf'],
     signature: '{\\rtf',
     folder: '`office/`',
-    counted_in: 'words of its groups',
+    counted_in: 'text of RTF groups',
     listed_as_lost: 'pictures, embedded objects, comments, hidden and deleted text, headers and footers',
     read: async (file) => (await import('./office/rtf.ts')).readRtf(file),
   },
@@ -260,7 +261,7 @@ export const FORMATS: readonly Format[] = [
     needs_name: true,
     folder: '`eml/`',
     counted_in: 'headers and texts as they are decoded',
-    listed_as_lost: 'attached files that are no pictures or messages, text that only RTF has',
+    listed_as_lost: 'attachments other than pictures and messages, text present only as RTF',
     read: async (file) => (await import('./eml/read-outlook.ts')).readOutlook(file),
   },
 ];

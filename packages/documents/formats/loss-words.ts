@@ -3,7 +3,7 @@ import { type Loss, type LossKind, needsReview } from './losses.ts';
 /** Singular and plural label of each kind of loss. */
 const WORDS: Record<LossKind, readonly [one: string, several: string]> = {
   page_without_text: ['page without text', 'pages without text'],
-  page_unreadable: ['page that cannot be read', 'pages that cannot be read'],
+  page_unreadable: ['unreadable page', 'unreadable pages'],
   picture: ['picture', 'pictures'],
   ornament: ['ornament', 'ornaments'],
   unreadable_text: ['text in a font without Unicode', 'texts in fonts without Unicode'],
@@ -13,16 +13,16 @@ const WORDS: Record<LossKind, readonly [one: string, several: string]> = {
   comment: ['comment', 'comments'],
   markup_comment: ['comment in the source', 'comments in the source'],
   hidden_text: ['hidden text', 'hidden texts'],
-  tracked_change: ['deletion that was not accepted', 'deletions that were not accepted'],
+  tracked_change: ['tracked deletion', 'tracked deletions'],
   embedded_object: ['embedded object', 'embedded objects'],
   form_field: ['form field', 'form fields'],
-  navigation: ['part of the navigation', 'parts of the navigation'],
+  navigation: ['navigation element', 'navigation elements'],
   script: ['script or style', 'scripts and styles'],
-  metadata: ['statement about the file', 'statements about the file'],
+  metadata: ['metadata entry', 'metadata entries'],
   cut_text: ['text beyond a limit', 'texts beyond a limit'],
-  decoding: ['character that cannot be decoded', 'characters that cannot be decoded'],
+  decoding: ['undecodable character', 'undecodable characters'],
   damaged_part: ['damaged part', 'damaged parts'],
-  unaccounted: ['text that was not found', 'texts that were not found'],
+  unaccounted: ['missing text', 'missing texts'],
 };
 
 /** Formats a loss as "2 equations" or "1 comment". */

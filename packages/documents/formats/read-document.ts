@@ -14,7 +14,7 @@ import { mimetypeOf } from './zip/unpack.ts';
 import { DAMAGED, openZip } from './zip/zip.ts';
 
 const NO_DOCUMENT =
-  'the file is an archive and no document; upload it by itself as a .zip file, and not inside of another archive';
+  'the file is an archive, not a document; upload it separately as a .zip file, not inside another archive';
 
 /** Reads a document whose format is only parsed in a separate process. Throws an ExtractError. */
 export async function readDocument(file: UploadedFile): Promise<ExtractedDocument> {

@@ -68,10 +68,10 @@ test('a file of another program is refused with the name of its format and advic
   const ole = (stream: string) =>
     Buffer.concat([bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), Buffer.alloc(600), Buffer.from(stream, 'utf16le')]);
   const files: [Uint8Array, filename: string, message: RegExp][] = [
-    [ole('WordDocument'), 'a.doc', /^the file is a Word document in the format before 2007 .* save it as \.docx/],
+    [ole('WordDocument'), 'a.doc', /^the file is a Word document in the pre-2007 format .* save it as \.docx/],
     [ole('Workbook'), 'a.xls', /^the file is an Excel workbook .* save it as \.xlsx or CSV/],
     [ole('PowerPoint Document'), 'a.ppt', /PowerPoint .* save it as \.pptx or PDF/],
-    [ole('EncryptedPackage'), 'a.docx', /protected by a password.* save it without the password/],
+    [ole('EncryptedPackage'), 'a.docx', /password-protected .*save it without the password/],
     [ole('Contents'), 'a.md', /an Office document/],
     [bytes('7z\xbc\xaf\x27\x1c'), 'a.7z', /a 7z archive.* pack them as ZIP/],
     [bytes('Rar!\x1a'), 'a.rar', /a RAR archive/],
@@ -82,7 +82,7 @@ test('a file of another program is refused with the name of its format and advic
 });
 
 test('a file that cannot be read is refused with its type and advice', () => {
-  const advice = `cannot be read yet; upload what can be read: ${READABLE.replace(/[()]/g, '.')}$`;
+  const advice = `cannot become pages; upload one of these formats: ${READABLE.replace(/[()]/g, '.')}$`;
   const files: [latin1: string, filename: string, name: string][] = [
     ['\x89PNG\r\n\x1a\n\0', 'a.pdf', 'pictures'],
     ['\xff\xd8\xff\xe0', 'a.md', 'pictures'],
@@ -96,7 +96,7 @@ test('a file that cannot be read is refused with its type and advice', () => {
   for (const [latin1, filename, name] of files) {
     assertRefused(bytes(latin1), filename, 'unsupported_type', new RegExp(`^${name} ${advice}`));
   }
-  assertRefused(bytes('abc\0def'), 'a.md', 'not_text', /not text .* upload what can be read: Markdown, /);
+  assertRefused(bytes('abc\0def'), 'a.md', 'not_text', /not text .* upload one of these formats: Markdown, /);
   assertRefused(bytes('\x80\x81\0\xff'), 'a.bin', 'not_text', /not text/);
   assertRefused('', 'a.txt', 'empty_file', /empty/);
   assertRefused(' \r\n\t\n', 'a.txt', 'empty_file', /no text/);
@@ -145,7 +145,7 @@ test('text is UTF-8 or has a byte order mark, and an error names the first inval
     bytes('# caf\xe9\n'),
     'a.md',
     'bad_encoding',
-    /byte 0xE9 at offset 5\) and names no other encoding; save it as UTF-8 and/,
+    /byte 0xE9 at offset 5\) and declares no other encoding; save it as UTF-8 and/,
   );
   assertRefused(bytes('\xef\xbf\xbd\xef\xbf\xbd x \xf0\x9f\x98'), 'a.md', 'bad_encoding', /byte 0xF0 at offset 9/);
   assertRefused(bytes('\xff\xfe\x00\xd8'), 'a.md', 'bad_encoding', /utf-16le/);

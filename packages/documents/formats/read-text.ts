@@ -55,7 +55,7 @@ export function extractAsPlainText(file: UploadedFile): Extracted & { text: stri
 function readText(file: UploadedFile): CutText & { format: TextFormat } {
   // An empty Markdown file is a page with a title.
   if (file.bytes.length === 0 && !isMarkdownName(file.filename))
-    throw new ExtractError('empty_file', 'the file is empty; upload one with text in it');
+    throw new ExtractError('empty_file', 'the file is empty; upload a file with text');
   const format = formatOf(fileKind(file));
   if (isDocumentFormat(format)) throw new Error(`a file of kind ${format.kind} is read in a process of its own`);
   const text = decode(format.kind, file);

@@ -1,10 +1,10 @@
 import { ExtractError } from './extract-error.ts';
 
 /** Advice for files of office programs. */
-const SAVE_AS = 'save it as .docx, .odt or PDF, and upload that';
-const SAVE_TABLE = 'save it as .xlsx or CSV, and upload that';
-const SAVE_SLIDES = 'save it as PDF, and upload that';
-const SAVE_PRESENTATION = 'save it as .pptx or PDF, and upload that';
+const SAVE_AS = 'save it as .docx, .odt or PDF, and upload that file';
+const SAVE_TABLE = 'save it as .xlsx or CSV, and upload that file';
+const SAVE_SLIDES = 'save it as PDF, and upload that file';
+const SAVE_PRESENTATION = 'save it as .pptx or PDF, and upload that file';
 const UNPACK = 'unpack it and upload its files, or pack them as ZIP';
 
 /** Packed formats by a file in the package, with advice. */
@@ -13,15 +13,15 @@ const PACKED: readonly [entry: RegExp, what: string, advice: string][] = [
   [/^visio\/document\.xml$/, 'a Visio drawing', SAVE_SLIDES],
   [
     /^Index(?:\/Document\.iwa|\.zip)$/,
-    'a document of Pages, Keynote or Numbers',
-    'export it as Word or PDF, and upload that',
+    'a Pages, Keynote or Numbers document',
+    'export it as Word or PDF, and upload that file',
   ],
 ];
 
 /** OpenDocument formats by the file `mimetype`, with advice. */
 const OPEN_DOCUMENT: readonly [type: string, what: string, advice: string][] = [
   ['graphics', 'an OpenDocument drawing (.odg)', SAVE_SLIDES],
-  ['', 'an OpenDocument file of a kind', SAVE_AS],
+  ['', 'an OpenDocument file of another kind', SAVE_AS],
 ];
 
 /**
@@ -42,16 +42,12 @@ export function unreadablePackage(names: Iterable<string>, mimetype: string): Ex
 
 /** Formats of OLE files by the name of a stream in them, with advice. */
 const OLE: readonly [stream: string, what: string, advice: string][] = [
-  [
-    'EncryptedPackage',
-    'an Office document that is protected by a password',
-    'save it without the password, and upload that',
-  ],
-  ['WordDocument', 'a Word document in the format before 2007 (.doc)', SAVE_AS],
-  ['Workbook', 'an Excel workbook in the format before 2007 (.xls)', SAVE_TABLE],
-  ['PowerPoint Document', 'a PowerPoint presentation in the format before 2007 (.ppt)', SAVE_PRESENTATION],
+  ['EncryptedPackage', 'a password-protected Office document', 'save it without the password, and upload that file'],
+  ['WordDocument', 'a Word document in the pre-2007 format (.doc)', SAVE_AS],
+  ['Workbook', 'an Excel workbook in the pre-2007 format (.xls)', SAVE_TABLE],
+  ['PowerPoint Document', 'a PowerPoint presentation in the pre-2007 format (.ppt)', SAVE_PRESENTATION],
   ['VisioDocument', 'a Visio drawing', SAVE_SLIDES],
-  ['__nameid_version1.0', 'a message of Outlook', 'name it .msg, and upload it again'],
+  ['__nameid_version1.0', 'an Outlook message', 'rename it to .msg, and upload it again'],
 ];
 
 const COMPRESSED = 'a compressed file or archive (.gz, .bz2, .xz, .zst)';
@@ -77,7 +73,7 @@ export function unreadableFile(bytes: Uint8Array): ExtractError | undefined {
   const start = file.subarray(0, 512).toString('latin1');
   if (start.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) {
     const found = OLE.find(([stream]) => file.includes(Buffer.from(stream, 'utf16le')));
-    return found ? cannotRead(found[1], found[2]) : cannotRead('an Office document in the format before 2007', SAVE_AS);
+    return found ? cannotRead(found[1], found[2]) : cannotRead('an Office document in the pre-2007 format', SAVE_AS);
   }
   if (start.startsWith('ustar', TAR_MAGIC)) return cannotRead('a tar archive', UNPACK);
   // A text may begin with these letters.
@@ -87,5 +83,5 @@ export function unreadableFile(bytes: Uint8Array): ExtractError | undefined {
 }
 
 function cannotRead(what: string, advice: string): ExtractError {
-  return new ExtractError('unsupported_type', `the file is ${what}, which cannot be read; ${advice}`);
+  return new ExtractError('unsupported_type', `the file is ${what}, which is not supported; ${advice}`);
 }

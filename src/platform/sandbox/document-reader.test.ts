@@ -134,7 +134,7 @@ test('a PDF with several damaged pages is read without them, and the losses name
     answer.document.losses?.map(({ kind, first_page, place }) => [kind, first_page, place]),
     [
       ['page_unreadable', 3, ''],
-      ['damaged_part', 3, 'pages behind it, if there are any'],
+      ['damaged_part', 3, 'following pages, if any'],
     ],
   );
   assert.match(await refusal(without(4, 8)), /^unreadable: the PDF is damaged/);
@@ -202,7 +202,7 @@ test('an EPUB book yields its chapters in reading order, with its title and pict
     markdown,
     `# One\n\nSee [the next](#two).\n\n![](attachment:${pictures[0]?.name})\n\n# Two\n\n| a | b |\n| - | - |\n`,
   );
-  assert.match(await refusal(book([['META-INF/rights.xml', '<rights/>']])), /^unreadable: the book is protected/);
+  assert.match(await refusal(book([['META-INF/rights.xml', '<rights/>']])), /^unreadable: the book is copy-protected/);
   assert.match(await refusal(zipOf([['META-INF/container.xml', '<x/>']])), /^unreadable: the book is damaged/);
 });
 

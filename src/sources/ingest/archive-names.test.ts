@@ -99,7 +99,7 @@ test('an entry that cannot be unpacked is named, does not count as gone, and doe
     ]),
   });
   assert.match(summary, /1 page of missing files/);
-  assert.match(summary, /Failed: d\/large\.txt \(what is packed in the file is too large; split it/);
+  assert.match(summary, /Failed: d\/large\.txt \(the unpacked content of the file is too large; split it/);
   assert.deepEqual(await wiki.stale(), ['d/gone']);
   await wiki.sync({ 'all.zip': zipOf([['d/a.md', '# A\n']]) });
   assert.deepEqual(await wiki.stale(), ['d/gone', 'd/large']);

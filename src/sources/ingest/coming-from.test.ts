@@ -151,7 +151,7 @@ const FIXTURES: Record<string, Fixture> = {
   BookStack: {
     files: { 'data.json': '{"book":{"name":"B","chapters":[],"pages":[]}}', 'files/p.png': png() },
     tree: ['data'],
-    says: /Pages of a portable ZIP of BookStack are not read: export each book/,
+    says: /Pages of a portable BookStack ZIP are not supported\. Export each book/,
   },
 };
 

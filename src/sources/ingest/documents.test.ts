@@ -51,7 +51,7 @@ longTest('every document becomes a page, or fails alone with a reason that says 
   for (const [filename, error] of found) {
     if (error !== '') assert.match(error, /^\w+: .*(?:upload|pack|split|save)/, `${filename} must say what to do`);
   }
-  assert.match(found.get('empty.pdf') ?? '', /^empty_file: the PDF holds no text \(it may be a scan\)/);
+  assert.match(found.get('empty.pdf') ?? '', /^empty_file: the PDF contains no text \(it may be a scan\)/);
   assert.match(found.get('testWORD_truncated.docx') ?? '', /^unreadable: the Word \(\.docx\) file is damaged/);
   const { body: sources } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources?limit=100`);
   const types = new Map(
@@ -171,7 +171,7 @@ test('a text is decoded by its declared encoding, also within a ZIP, and the enc
     assert.match((await page(owner, path)).markdown, /日本語/, path);
   }
   const guessed = await send('text/plain', 'guessed.txt', text);
-  assert.match((await errors(guessed.body.upload_id)).get('guessed.txt') ?? '', /^bad_encoding: .*name its encoding/);
+  assert.match((await errors(guessed.body.upload_id)).get('guessed.txt') ?? '', /^bad_encoding: .*set its encoding/);
   assert.equal((await send('', 'a.txt', text, 'klingon')).status, 400);
 });
 

@@ -209,7 +209,10 @@ function closingQuote(text: string, from: number): number {
 }
 
 function neverClosed(): ExtractError {
-  return new ExtractError('unreadable', 'a quote in the CSV file is never closed; mend it and upload it again');
+  return new ExtractError(
+    'unreadable',
+    'a quote in the CSV file is never closed; correct it and upload the file again',
+  );
 }
 
 function endOfCell(text: string, from: number, separator: string): number {

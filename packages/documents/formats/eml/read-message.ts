@@ -31,7 +31,7 @@ const writer = markdownWriter({ tablePipeAlign: false });
  */
 export async function readMessage({ bytes }: UploadedFile): Promise<ExtractedDocument> {
   if (bytes.length > MESSAGE_MAX) {
-    const message = `the message is larger than ${MESSAGE_MAX / 2 ** 20} MiB; upload its attachments by themselves`;
+    const message = `the message is larger than ${MESSAGE_MAX / 2 ** 20} MiB; upload its attachments separately`;
     throw new ExtractError('too_large', message);
   }
   if (
@@ -41,7 +41,7 @@ export async function readMessage({ bytes }: UploadedFile): Promise<ExtractedDoc
         .split(/\r?\n\r?\n/, 1)[0] ?? '',
     )
   ) {
-    throw new ExtractError('unreadable', 'the file has no headers of an e-mail; save the message again as .eml');
+    throw new ExtractError('unreadable', 'the file has no e-mail headers; save the message again as .eml');
   }
   const { pictures, add } = collectPictures();
   const reading: Reading = { add, losses: lossList(), parts: [], file_characters: 0, left: MESSAGES_MAX };

@@ -29,7 +29,7 @@ const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   if (byName.has('META-INF/rights.xml')) {
-    throw new ExtractError('unreadable', 'the book is protected against copying; upload one that is not');
+    throw new ExtractError('unreadable', 'the book is copy-protected; upload an unprotected copy');
   }
   const read = (name: string) => byName.get(name)?.read(CHAPTER_MAX);
   const container = parseXml(readable(() => read('META-INF/container.xml')));

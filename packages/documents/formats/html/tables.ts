@@ -34,7 +34,8 @@ export function prepareTables(content: Root, isData: boolean): void {
     if (element.tagName !== 'td' && element.tagName !== 'th') return;
     spanned += spanOf(element, 'colSpan') * spanOf(element, 'rowSpan') - 1;
   });
-  if (spanned > MAX_SPANNED_CELLS) throw new TooComplexError(`cells spread over more than ${MAX_SPANNED_CELLS} others`);
+  if (spanned > MAX_SPANNED_CELLS)
+    throw new TooComplexError(`cells that span more than ${MAX_SPANNED_CELLS} other cells`);
   if (tables.length === 0) return;
   const seen = new Set<Element>();
   if (isData) for (const table of tables) ensureTableHead(table, seen);

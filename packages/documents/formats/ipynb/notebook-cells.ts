@@ -30,7 +30,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export function parseNotebook(text: string): Notebook {
   const notebook = record(parsed(text));
   const version = Number(notebook.nbformat);
-  if (version > 4) throw unreadable(`is of a newer version (nbformat ${version}); save it as nbformat 4`);
+  if (version > 4) throw unreadable(`has a newer version (nbformat ${version}); save it as nbformat 4`);
   const worksheets = list(notebook.worksheets).map(record);
   const cells = Array.isArray(notebook.cells) ? notebook.cells : worksheets.flatMap(({ cells }) => list(cells));
   if (!Array.isArray(notebook.cells) && worksheets.length === 0) {
@@ -61,7 +61,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw unreadable('is no JSON that can be read; save it again in Jupyter');
+    throw unreadable('is not valid JSON; save it again in Jupyter');
   }
 }
 

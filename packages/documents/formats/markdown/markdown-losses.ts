@@ -29,7 +29,7 @@ export function markdownLosses(written: string, first = 1): Loss[] {
   const front = FRONT_MATTER.exec(markdown)?.[0] ?? '';
   found.push(...fieldsOf(front));
   if (front.startsWith('---') && isBrokenYaml(front.replace(/^---.*\n|---[ \t]*\n?$/g, '')))
-    found.push({ start: 0, kind: 'damaged_part', text: 'front matter that YAML refuses', isThing: true });
+    found.push({ start: 0, kind: 'damaged_part', text: 'front matter with invalid YAML', isThing: true });
   for (const { what, start, end } of hiddenIn(markdown)) {
     found.push({ start, kind: KINDS[what], text: markdown.slice(start, end) });
   }

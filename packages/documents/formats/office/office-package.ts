@@ -44,10 +44,7 @@ export function openOffice(entries: readonly ZipEntry[]): OfficePackage {
     const entry = byName.get(name.toLowerCase());
     if (!entry) return undefined;
     if (entry.size > left)
-      throw new ExtractError(
-        'too_large',
-        'the document has more text than can be read; split it, and upload its parts',
-      );
+      throw new ExtractError('too_large', 'the document has too much text; split it and upload its parts');
     left -= entry.size;
     return parseNodes(decodeHtml(entry.read(PART_MAX), 'text/xml'));
   };

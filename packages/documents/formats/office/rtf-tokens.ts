@@ -19,7 +19,10 @@ export function* rtfTokens(rtf: string): Generator<RtfToken> {
     if (whole === '{') {
       depth += 1;
       if (depth > DEPTH_MAX)
-        throw new ExtractError('unreadable', 'the RTF document is nested too deep; save it as .docx and upload that');
+        throw new ExtractError(
+          'unreadable',
+          'the RTF document is nested too deep; save it as .docx and upload that file',
+        );
       yield { type: 'open' };
     } else if (whole === '}') {
       depth -= 1;

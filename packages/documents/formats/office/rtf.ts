@@ -83,7 +83,7 @@ export function readRtf({ bytes }: Pick<UploadedFile, 'bytes'>): ExtractedDocume
   if (bytes.length > BYTES_MAX)
     throw new ExtractError(
       'too_large',
-      `the RTF document is larger than ${BYTES_MAX / 2 ** 20} MiB; save it as .docx and upload that`,
+      `the RTF document is larger than ${BYTES_MAX / 2 ** 20} MiB; save it as .docx and upload that file`,
     );
   const losses = lossList();
   const reader = new RtfReader();

@@ -32,7 +32,7 @@ export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
     if ((error as Error).name === 'PasswordException') {
       throw new ExtractError(
         'unreadable',
-        'the PDF is protected by a password; save it without one and upload it again',
+        'the PDF is password-protected; save it without a password and upload it again',
       );
     }
     throw unreadable();

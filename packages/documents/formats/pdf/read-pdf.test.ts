@@ -174,7 +174,7 @@ test('text in a font without a mapping to Unicode is a loss of its page instead 
   assert.equal(markdown, 'These words can be read.\n\nAnd these.\n');
   assert.deepEqual(losses, ['unreadable_text 2: ']);
   assert.ok((file_characters ?? 0) > 28 + 30, 'they count as characters of the file');
-  await refuse(pdfOfPages([unread], font('Identity-H')), /fonts of the PDF do not say which characters/);
+  await refuse(pdfOfPages([unread], font('Identity-H')), /fonts of the PDF do not map to characters/);
   const numbered =
     '/F2<</Type/Font/Subtype/Type3/FontBBox[0 0 1 1]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 3/Widths[500 500 500]/CharProcs<<>>/Encoding<</Type/Encoding/Differences[1/g1/g2/g3]>>>>';
   const type3 = pdfOfPages([`${show('And these.', 50, 700)} BT /F2 12 Tf 50 600 Td <010203010203> Tj ET`], numbered);
@@ -288,7 +288,7 @@ test('a damaged PDF yields its readable pages and a loss for each unreadable pag
   const broken = Buffer.from(text.replace(/7 0 obj\n<<\/Type\/Page/, '7 0 obj\n<</Type/Pag_'), 'latin1');
   const without = await read(Buffer.from(text.replace(/(?<=Kids\[3 0 R 5 0 R )7 0 R/, '99 0 R'), 'latin1'));
   assert.equal(without.markdown, 'Page one.\n\nPage two.\n');
-  assert.deepEqual(without.losses, ['page_unreadable 3: ', 'damaged_part 3 pages behind it, if there are any: ']);
+  assert.deepEqual(without.losses, ['page_unreadable 3: ', 'damaged_part 3 following pages, if any: ']);
   assert.equal((await read(broken)).markdown.startsWith('Page one.\n\nPage two.'), true);
   // Files optimized for the web have a trailer at their beginning.
   const beginning = pdf.subarray(9, text.indexOf('8 0 obj'));
@@ -303,7 +303,7 @@ test('a damaged PDF yields its readable pages and a loss for each unreadable pag
     Buffer.from(links.replace(/xref.*/s, '6 0 obj\n[ ) ]\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF'), 'latin1'),
   );
   assert.equal(noLinks.markdown, 'Its links are damaged.\n');
-  assert.deepEqual(noLinks.losses, ['damaged_part 1 links, notes and fields of forms: ']);
+  assert.deepEqual(noLinks.losses, ['damaged_part 1 links, notes and form fields: ']);
   assert.ok(cut.losses.includes('damaged_part 3 the end of the file is missing: '), cut.losses.join('\n'));
 });
 

@@ -45,7 +45,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   if (document.numPages > PAGES_MAX) {
     throw new ExtractError(
       'too_large',
-      `the PDF has more than ${PAGES_MAX.toLocaleString('en')} pages; split it, and upload its parts`,
+      `the PDF has more than ${PAGES_MAX.toLocaleString('en')} pages; split it and upload its parts`,
     );
   }
   const { pages: read, destinations } = await readPages(document);
@@ -116,7 +116,7 @@ async function readPages(document: PDFDocumentProxy) {
     // PDF.js stops at the first page that it cannot find, and returns an empty page without `ref` in place of a missing
     // page 1.
     if (!page?.ref && number === document.numPages)
-      pages.at(-1)?.losses.push(lossOn(number, { kind: 'damaged_part', place: 'pages behind it, if there are any' }));
+      pages.at(-1)?.losses.push(lossOn(number, { kind: 'damaged_part', place: 'following pages, if any' }));
   }
   return { pages, destinations };
 }
@@ -157,11 +157,11 @@ function withoutText(losses: readonly Loss[]): ExtractError {
   if (losses.some(({ kind }) => kind === 'unreadable_text')) {
     return new ExtractError(
       'empty_file',
-      'the fonts of the PDF do not say which characters they show; run text recognition (OCR) over it and upload it again',
+      'the fonts of the PDF do not map to characters; run text recognition (OCR) over it and upload it again',
     );
   }
   return new ExtractError(
     'empty_file',
-    'the PDF holds no text (it may be a scan); run text recognition (OCR) over it and upload it again',
+    'the PDF contains no text (it may be a scan); run text recognition (OCR) over it and upload it again',
   );
 }

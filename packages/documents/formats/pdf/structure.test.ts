@@ -462,7 +462,7 @@ test('an encrypted PDF is read if its password is empty, and otherwise refused w
   assert.equal((await readPdf(encryptedPdf('Words that may be read.', ''))).markdown, 'Words that may be read.\n');
   await assert.rejects(
     readPdf(encryptedPdf('Words that may not.', 'secret')),
-    /protected by a password; save it without one/,
+    /password-protected; save it without a password/,
   );
 });
 

@@ -41,14 +41,21 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
   const findLevel = byName.has(NUMBERING) ? readNumbering(textOf(NUMBERING), styles) : undefined;
   const read = async (name: string, encoding?: string) => {
     const bytes = bytesOf(name);
-    if (!bytes) throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is missing');
+    if (!bytes)
+      throw new ExtractError(
+        'unreadable',
+        'the Word document is damaged: a part is missing; save it again as .docx and upload it again',
+      );
     if (encoding === undefined) return bytes;
     if (encoding === 'base64') return bytes.toString('base64');
     if (name === NUMBERING) return PLAIN_NUMBERING;
     const text = new TextDecoder(encoding).decode(bytes);
     // Word refuses such a part too, and the converter's parser may take minutes for it.
     if (!isNested(text))
-      throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is not well-formed');
+      throw new ExtractError(
+        'unreadable',
+        'the Word document is damaged: a part is not well-formed; save it again as .docx and upload it again',
+      );
     if (!SHOWN.test(name)) return text;
     const rewritten = rewriteOwnProperties(rewriteWordPart(text, losses, related), styles);
     return findLevel ? rewriteLists(rewritten, findLevel, styles) : rewritten;

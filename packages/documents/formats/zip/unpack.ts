@@ -104,7 +104,7 @@ export function isArchiveName(name: string): boolean {
 
 export function archiveTooLarge(): ExtractError {
   const most = `${FILES_MAX.toLocaleString('en')} files or ${BYTES_MAX / 2 ** 30} GiB`;
-  return new ExtractError('too_large', `the archive has more than ${most} in it; split it into several`);
+  return new ExtractError('too_large', `the archive has more than ${most}; split it into several archives`);
 }
 
 function isPackedDocument(entries: readonly ZipEntry[]): boolean {

@@ -94,7 +94,7 @@ function readEntry(
 ): Buffer {
   const { start, size, method, flags } = entry;
   if ((flags & 1) !== 0)
-    throw new ExtractError('unreadable', 'the file is protected by a password; pack it without one');
+    throw new ExtractError('unreadable', 'the file is password-protected; pack it without a password');
   if (start + 30 > zip.length || zip.readUInt32LE(start) !== LOCAL_ENTRY) throw damaged();
   const from = start + 30 + zip.readUInt16LE(start + 26) + zip.readUInt16LE(start + 28);
   if (from + size > zip.length) throw damaged();
@@ -154,5 +154,5 @@ function tooMany(): ExtractError {
 }
 
 function tooLarge(): ExtractError {
-  return new ExtractError('too_large', 'what is packed in the file is too large; split it and upload its parts');
+  return new ExtractError('too_large', 'the unpacked content of the file is too large; split it and upload its parts');
 }

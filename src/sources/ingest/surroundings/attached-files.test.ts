@@ -203,7 +203,7 @@ test('a picture alone fails with advice, and so does another file that no text l
   const wiki = await newWiki();
   const alone = await wiki.upload({ 'p.png': png('p') });
   assert.equal(alone.status, 'failed');
-  assert.match(alone.error, /^unsupported_type: pictures cannot be read yet/);
+  assert.match(alone.error, /^unsupported_type: pictures cannot become pages/);
   const beside = await wiki.upload({
     'a.md': '# A\n',
     'n.7z': new Uint8Array(Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1')),

@@ -172,7 +172,7 @@ function isInMargin({ angle, lines }: TurnedLines, text: TurnedLines): boolean {
 
 /** Returns a loss for annotations that cannot be read, so that the page's text is still read. */
 function damagedAnnotations(number: number): Annotations {
-  const loss = lossOn(number, { kind: 'damaged_part', place: 'links, notes and fields of forms' });
+  const loss = lossOn(number, { kind: 'damaged_part', place: 'links, notes and form fields' });
   return { links: [], fields: [], losses: [loss] };
 }
 
