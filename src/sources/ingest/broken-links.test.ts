@@ -59,7 +59,7 @@ test('a link is broken exactly while its page is missing', async () => {
   await wiki.upload({ 'other.md': '# Other\n' });
   assert.deepEqual(await wiki.broken(), []);
   await owner.patch(`${wiki.at}/pages/${later.page_id}`, { slug: 'renamed' });
-  assert.deepEqual(await wiki.broken(), [], 'it follows its page');
+  assert.deepEqual(await wiki.broken(), [], 'the link follows its page');
   await owner.send('DELETE', `${wiki.at}/pages/${later.page_id}`);
   assert.deepEqual(await wiki.broken(), ['from:1 later']);
   await owner.post(`${wiki.at}/pages/${later.page_id}/restore`);
@@ -85,11 +85,7 @@ test('after its page is deleted, a link resolves to the page that now has its pa
   await owner.patch(`${wiki.at}/pages/${title}`, { slug: 'other' });
   const backlinks = async (page_id: string) =>
     (await owner.get(`${wiki.at}/pages/${page_id}/backlinks`)).body.map((page: { page_id: string }) => page.page_id);
-  assert.deepEqual(
-    [await backlinks(first), await backlinks(second)],
-    [[from], []],
-    'the link goes where its page went',
-  );
+  assert.deepEqual([await backlinks(first), await backlinks(second)], [[from], []], 'the link follows its page');
   await owner.send('DELETE', `${wiki.at}/pages/${first}`);
   assert.deepEqual([await backlinks(second), await backlinks(title)], [[from], [from]]);
   assert.deepEqual(await wiki.broken(), []);
@@ -131,7 +127,7 @@ test('absolute links start at the root of the folder, or at the site root that t
   const set = (site_root: unknown) => owner.patch(`${wiki.at}/settings`, { site_root });
   assert.equal((await owner.get(`${wiki.at}/settings`)).body.site_root, null);
   assert.equal((await set('/site')).body.site_root, '/site/');
-  assert.deepEqual(await linked('repo/deep/b'), ['/site/a', '/site/'], 'pages stay as they are');
+  assert.deepEqual(await linked('repo/deep/b'), ['/site/a', '/site/'], 'existing pages stay unchanged');
   await wiki.upload(files);
   assert.deepEqual(await linked('repo/a'), ['deep/b', 'deep/b', 'deep/b#x', 'deep/b', '/site/nothing']);
   assert.deepEqual(await linked('repo/deep/b'), ['../a', '../../repo']);

@@ -39,9 +39,9 @@ test('results keep the order of the files, with bounded concurrency, until a fai
           () => 'ended',
           () => 'failed',
         );
-        assert.deepEqual(got, [...got.keys()], 'in their order, none left out');
+        assert.deepEqual(got, [...got.keys()], 'in order and complete');
         assert.ok(most <= 4, `${most} were under way at once`);
-        assert.equal(running, 0, 'nothing may be under way behind the end');
+        assert.equal(running, 0, 'nothing may still be running at the end');
         const wanted = Math.min(takes.length, fails ?? 99, leaves === null ? 99 : leaves + 1);
         if (stops === null || stops >= wanted) assert.equal(got.length, wanted);
         if (end === 'failed') assert.equal(got.length, fails);

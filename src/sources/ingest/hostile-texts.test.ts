@@ -88,16 +88,16 @@ test('a hostile text is rendered within its limit or shown as plain text, and la
     const page = await sandbox.render({ wiki_id: '', markdown, page_path: 'x', pagesByTarget: new Map() });
     const ms = Math.round(performance.now() - started);
     if (ms > slowest.ms) slowest = { name, ms };
-    assert.ok(page.plain_reason !== 'failed', `${name} must not be a fault of ours`);
+    assert.ok(page.plain_reason !== 'failed', `${name} must not cause an internal error`);
     if (page.plain_reason === '') continue;
     plain.push(`${name} (${page.plain_reason})`);
     assert.deepEqual(page, plainPage(markdown, page.plain_reason), name);
     const next = await sandbox.render({ wiki_id: '', markdown: '# Next', page_path: 'x', pagesByTarget: new Map() });
-    assert.deepEqual([next.plain_reason, next.title], ['', 'Next'], `the page behind ${name}`);
+    assert.deepEqual([next.plain_reason, next.title], ['', 'Next'], `the page after ${name}`);
   }
   t.diagnostic(`${tried.length} texts, ${plain.length} shown as plain text: ${plain.join(', ')}`);
   t.diagnostic(`the slowest of them, ${slowest.name}, took ${slowest.ms} ms with its bound at 100 ms of computing`);
-  assert.ok(plain.length > extent(5, 0), 'some of these must be beyond their bounds, or nothing was tried');
+  assert.ok(plain.length > extent(5, 0), 'some texts must exceed their limits, or nothing was tested');
 });
 
 longTest('the time limit grows with the length of a text, and other load on the machine does not count', async () => {

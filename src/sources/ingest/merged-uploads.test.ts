@@ -56,38 +56,37 @@ test('a changed file is merged with edits of its page, and citations cover exact
   assert.deepEqual(
     quotes.map(([quote]) => quote),
     ['Guide', 'See Other first of all.', 'In the middle.'],
-    'the block that people wrote is theirs',
+    'people are the authors of the block that they wrote',
   );
   const sources = (await owner.get(`${wiki.at}/sources`)).body;
   assert.deepEqual(new Set(quotes.map(([, source_id]) => source_id)), new Set([sources.at(-1).source_id]));
   const hits = (await owner.get(`${wiki.at}/pages/search?query=${encodeURIComponent('"by hand"')}`)).body;
   assert.equal(hits.length, 1);
   await wiki.upload({ 'other.md': '# Other\n' });
-  assert.match(
-    (await wiki.page('guide')).html,
-    /href="other"/,
-    'the link that the file brought leads to the page that came',
-  );
+  assert.match((await wiki.page('guide')).html, /href="other"/, 'the new link of the file leads to the new page');
 });
 
-longTest('edits survive any number of uploads, each merged against the previous upload', async () => {
-  const wiki = await newWiki();
-  await wiki.upload({ 'guide.md': GUIDE });
-  await wiki.edit('guide', { markdown: `${GUIDE}\nBy hand.\n` });
-  for (const word of ['Second', 'Third', 'Fourth']) {
-    assert.match(await wiki.upload({ 'guide.md': GUIDE.replace('First', word) }), /1 page merged/);
-    assert.equal((await wiki.page('guide')).markdown, `${GUIDE.replace('First', word)}\nBy hand.\n`);
-  }
-  const before = await wiki.page('guide');
-  assert.doesNotMatch(await wiki.upload({ 'guide.md': GUIDE.replace('First', 'Fourth') }), /merged|updated|left/);
-  assert.deepEqual(await wiki.page('guide'), before, 'the same bytes again change nothing');
-  assert.match(await wiki.upload({ 'guide.md': GUIDE }), /1 page merged/, 'and back');
-  assert.equal((await wiki.page('guide')).markdown, `${GUIDE}\nBy hand.\n`);
-  assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy hand.\n` }), /1 file: 1 new source, 0 new pages\.$/);
-  assert.equal((await wiki.page('guide')).revision, 6, 'a file that says what the page says is no revision');
-  assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy the file.\n` }), /1 page updated/);
-  assert.equal((await wiki.page('guide')).markdown, `${GUIDE}\nBy the file.\n`, 'nothing in it is of people any more');
-});
+longTest(
+  'what people wrote is kept through any number of uploads, each merged with what the one before it said',
+  async () => {
+    const wiki = await newWiki();
+    await wiki.upload({ 'guide.md': GUIDE });
+    await wiki.edit('guide', { markdown: `${GUIDE}\nBy hand.\n` });
+    for (const word of ['Second', 'Third', 'Fourth']) {
+      assert.match(await wiki.upload({ 'guide.md': GUIDE.replace('First', word) }), /1 page merged/);
+      assert.equal((await wiki.page('guide')).markdown, `${GUIDE.replace('First', word)}\nBy hand.\n`);
+    }
+    const before = await wiki.page('guide');
+    assert.doesNotMatch(await wiki.upload({ 'guide.md': GUIDE.replace('First', 'Fourth') }), /merged|updated|left/);
+    assert.deepEqual(await wiki.page('guide'), before, 'the same bytes again change nothing');
+    assert.match(await wiki.upload({ 'guide.md': GUIDE }), /1 page merged/, 'and back');
+    assert.equal((await wiki.page('guide')).markdown, `${GUIDE}\nBy hand.\n`);
+    assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy hand.\n` }), /1 file: 1 new source, 0 new pages\.$/);
+    assert.equal((await wiki.page('guide')).revision, 6, 'a file equal to the page creates no revision');
+    assert.match(await wiki.upload({ 'guide.md': `${GUIDE}\nBy the file.\n` }), /1 page updated/);
+    assert.equal((await wiki.page('guide')).markdown, `${GUIDE}\nBy the file.\n`, 'no block is by people any longer');
+  },
+);
 
 test('saving a page with other line endings changes no line, and changes of its file still merge', async () => {
   const wiki = await newWiki();
@@ -121,7 +120,7 @@ test('a conflict writes nothing, and a resolved conflict is not reported again',
   const [job] = (await owner.get(`${wiki.at}/jobs`)).body.slice(-1);
   assert.equal(job.summary, summary);
   const kept = await wiki.page('notes/guide');
-  assert.deepEqual({ ...kept, stale: false }, byHand, 'nothing but the mark is new');
+  assert.deepEqual({ ...kept, stale: false }, byHand, 'only the stale mark changes');
   assert.equal(kept.stale, true);
   assert.equal((await wiki.history('notes/guide')).length, 2);
   const later = changed.replace('In the middle', 'Midway');
@@ -131,7 +130,7 @@ test('a conflict writes nothing, and a resolved conflict is not reported again',
   assert.doesNotMatch(
     await wiki.upload({ 'notes/guide.md': later }),
     /left|merged|updated/,
-    'it was settled with this',
+    'this edit resolved the conflict',
   );
   assert.match(await wiki.upload({ 'notes/guide.md': `${later}\nNew.\n` }), /1 page merged/);
   const merged = await wiki.page('notes/guide');

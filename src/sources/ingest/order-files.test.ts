@@ -88,7 +88,7 @@ test('pages follow the order files of their author, for every kind of order file
   assert.deepEqual(
     attached.map((file: { filename: string; content_type: string }) => [file.filename, file.content_type]),
     [['SUMMARY.md', 'text/plain; charset=utf-8']],
-    'a file that is no page is still there for those who link to it',
+    'an order file is still available to links',
   );
 
   const byTus = await newWiki();

@@ -103,8 +103,8 @@ test('pictures of a PDF appear between the blocks as on its pages, and do not ch
   const [colors, photo] = document.pictures ?? [];
   const { width, height, pixels } = readPng(colors?.bytes ?? Buffer.alloc(0));
   assert.deepEqual([width, height], [120, 90]);
-  assert.ok(pixels.equals(inflateSync(COLORS.stream)), 'its pixels are those of the PDF');
-  assert.deepEqual(Buffer.from(photo?.bytes ?? []), PHOTO.stream, 'a JPEG stays the file that it is');
+  assert.ok(pixels.equals(inflateSync(COLORS.stream)), 'its pixels equal the pixels in the PDF');
+  assert.deepEqual(Buffer.from(photo?.bytes ?? []), PHOTO.stream, 'a JPEG is stored unchanged');
   const plain = await read(pdfOf(lines));
   assert.equal(plain.markdown, document.markdown.replace(/!\[\].*\n\n?/g, '').replace(/\n*$/, '\n'));
 });
@@ -217,7 +217,7 @@ test('ornaments, text backgrounds, parts of drawings and repeated pictures are o
     assert.deepEqual(pictureLosses(document), [listed]);
   }
   const scan = await read(pdfOf([text, []], [[], [['Photo', 0, 0, 595, 842]]], images));
-  assert.match(shown(scan), /!\[\]\(picture 1\)\n$/, 'a page that is nothing but a picture shows it');
+  assert.match(shown(scan), /!\[\]\(picture 1\)\n$/, 'a page that contains only a picture shows it');
 });
 
 test('a picture that is corrupt or too large is omitted and listed, and the text stays', async () => {
@@ -282,7 +282,7 @@ test('a picture that is corrupt or too large is omitted and listed, and the text
     assert.match(document.markdown, /^Above them\.\n\n[\s\S]*Below them\.\n$/, name);
     assert.ok(
       document.pictures?.some(({ bytes }) => PHOTO.stream.length === bytes.length),
-      `the picture beside one ${name} is shown`,
+      `the picture next to one ${name} is shown`,
     );
     assert.equal(pictureLosses(document).length, 1, `one ${name} is listed: ${pictureLosses(document)}`);
   }

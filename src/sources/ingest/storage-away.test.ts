@@ -50,19 +50,22 @@ async function startCutting(isCut: (n: number) => boolean): Promise<{ url: strin
   return { url: url.href, answers: () => answers };
 }
 
-longTest('a bucket that cuts connections while a document is read fails no file, because the job retries', async () => {
-  // The first request detects the type of the file; the second feeds the process that reads it.
-  const cutting = await startCutting((n) => n === 1 || n === 3 || n === 4);
-  const world = await openWorld({ STORAGE_URL: cutting.url });
-  const owner = await world.owner();
-  const { body: upload } = await world.upload(owner, owner.wiki_id, { 'paper.pdf': largePdf() });
-  assert.deepEqual([upload.status, upload.source_count], ['completed', 1], JSON.stringify(upload));
-  assert.equal(cutting.answers(), 6, 'all that was cut must have been asked for again');
-  const { body: page } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/paper`);
-  assert.equal(page.markdown, 'What the paper says.\n');
-  const [job] = await world.db.query(sql`select failures, error from jobs where upload_id = ${upload.upload_id}`);
-  assert.deepEqual(job, { failures: 0, error: '' }, 'what the store did is no failure of the job');
-});
+longTest(
+  'a bucket that breaks off while a document is read fails no file: the job is taken up again until it has all',
+  async () => {
+    // The first answer says what the file is; the second one goes to the process that reads it.
+    const cutting = await startCutting((n) => n === 1 || n === 3 || n === 4);
+    const world = await openWorld({ STORAGE_URL: cutting.url });
+    const owner = await world.owner();
+    const { body: upload } = await world.upload(owner, owner.wiki_id, { 'paper.pdf': largePdf() });
+    assert.deepEqual([upload.status, upload.source_count], ['completed', 1], JSON.stringify(upload));
+    assert.equal(cutting.answers(), 6, 'every truncated read must have been retried');
+    const { body: page } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/paper`);
+    assert.equal(page.markdown, 'What the paper says.\n');
+    const [job] = await world.db.query(sql`select failures, error from jobs where upload_id = ${upload.upload_id}`);
+    assert.deepEqual(job, { failures: 0, error: '' }, 'a failure of the store does not count as a failure of the job');
+  },
+);
 
 test('a file whose stored bytes are missing or truncated fails alone, with the reason', async () => {
   const DATA_DIR = join(await makeFolder(), 'data');

@@ -52,7 +52,11 @@ longTest(
     assert.deepEqual(await wiki.stale(), ['d/b']);
     const { summary } = await late();
     assert.match(summary, /2 pages of missing files \(now stale\)\. Gone; keep or delete: d\/c; d\/z\./);
-    assert.deepEqual(await wiki.stale(), ['d/c', 'd/z'], 'b is there again, and what only the other had is not');
+    assert.deepEqual(
+      await wiki.stale(),
+      ['d/c', 'd/z'],
+      'b exists again, and files only in the other sync are missing',
+    );
     assert.match((await wiki.page('d/a')).markdown, /of the first/);
     const again = await wiki.sync({ 'd/a.md': '# A of the first\n' });
     assert.match(again.summary, /1 page of missing files .* d\/b\./, 'it is compared with the sync before it');
@@ -67,7 +71,7 @@ test('a sync announced before a rename and processed after it knows the new name
   await wiki.sync({ 'd/a.md': '# A\n', 'd/c.md': '# B\n', 'd/z.md': '# Z\n' });
   assert.deepEqual(await wiki.ids(['d/c']), [B]);
   await late();
-  assert.deepEqual(await wiki.ids(['d/c']), [B], 'the page stays that of its file');
+  assert.deepEqual(await wiki.ids(['d/c']), [B], 'the page keeps its file');
   assert.match((await wiki.page('d/b')).markdown, /Another b/);
   await wiki.sync({ 'd/a.md': '# A\n', 'd/b.md': '# B\n', 'd/z.md': '# Z\n' });
   assert.deepEqual(await wiki.paths(), ['d', 'd/a', 'd/b', 'd/c', 'd/z']);

@@ -266,7 +266,7 @@ test('the same bytes attached twice to a page are one attachment under the first
   assert.equal(new Set(made.map(({ body }) => body.attachment_id)).size, 1);
   const records = await world.db.query(sql`
     select 1 from audit_events where type = 'attachment.created' and target_id = ${made[0]?.body.attachment_id}`);
-  assert.equal(records.length, 1, 'what was there already was not created');
+  assert.equal(records.length, 1, 'an existing attachment is not created again');
 });
 
 test('a deleted attachment cannot be read, and the same bytes on another page stay readable', async () => {
@@ -335,7 +335,7 @@ test('a body with no file, two files or a file that is too large is refused, and
   assert.equal((await attach('x', 'x', '', owner, 'page_00000000000000000000000000')).status, 404);
   assert.equal((await owner.get(`${wiki}/pages/${page}/attachments?limit=500`)).body.length, before + 1);
   await until(
-    'nothing stays of what was refused',
+    'nothing of a rejected upload is kept',
     () => readdir(join(blobs, 'incoming')),
     (names) => names.length === 0,
   );
@@ -398,11 +398,11 @@ test('aborted uploads and downloads leave no partial and no open files', async (
     }),
   );
   await until(
-    'no file is left behind and none is open',
+    'no file is left over or open',
     async () => ({ left: await incoming(), open: await openBlobFiles() }),
     ({ left, open }) => left.length === 0 && open === 0,
   );
-  assert.equal((await bytesOf(large)).bytes.length, 4 * 2 ** 20, 'the service goes on');
+  assert.equal((await bytesOf(large)).bytes.length, 4 * 2 ** 20, 'the service still answers');
   const raw = await sendRaw(world.address, {
     method: 'HEAD',
     path: `${wiki}/attachments/${large}`,

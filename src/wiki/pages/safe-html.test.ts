@@ -133,7 +133,7 @@ test('harmless HTML in a text is kept, and tags that would swallow text have no 
     'script',
   ]) {
     const { text } = renderMarkdown(`the <${tag}> tag\n\n# After\n\nit`);
-    assert.match(text, /After\s+it$/, `what comes after <${tag}> must be shown`);
+    assert.match(text, /After\s+it$/, `text after <${tag}> must be shown`);
   }
   const { text } = renderMarkdown('before\n\n<style>p { color: red }</style>\n\n<script>alert(1)</script>\n\nafter');
   assert.equal(text, 'before\nafter');

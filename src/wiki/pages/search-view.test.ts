@@ -75,7 +75,7 @@ async function assertSame(client: Reader, asked: Record<string, string>): Promis
     counts: counts.body,
     tree: { tag: view.body.tree.tag, branches: branches.body },
   });
-  assert.deepEqual(cursorOf(view.link), cursorOf(hits.link), 'they go on behind the same hit');
+  assert.deepEqual(cursorOf(view.link), cursorOf(hits.link), 'both cursors continue after the same hit');
   return view.body;
 }
 
@@ -173,7 +173,7 @@ test('a client with the current tree is not sent it again until the tree changes
   const { tag, branches } = await ask('');
   assert.ok(branches.length > 1);
   assert.deepEqual(await ask(tag), { tag, branches: [] });
-  assert.ok((await ask(tag, viewer)).branches.length > 0, 'without drafts it is another one');
+  assert.ok((await ask(tag, viewer)).branches.length > 0, 'the tree without drafts has another tag');
   await page('Added', '');
   assert.ok((await ask(tag)).branches.some(({ title }: { title: string }) => title === 'Added'));
 });

@@ -108,7 +108,7 @@ longTest('a word whose postings are cached is found where it is now, and only th
     const isFoundBy = async (query: string) => (await titles(`${word} ${query}`))[0] === title;
     const found = async () => [await isFoundBy('"common"'), await isFoundBy('-common')];
     assert.deepEqual(await found(), [true, false]);
-    assert.deepEqual(await found(), [true, false], 'from what was kept');
+    assert.deepEqual(await found(), [true, false], 'from the cache');
     await edit(page_id, { markdown: `unusual ${word}` });
     assert.deepEqual(await found(), [false, true], 'before it is folded');
     await fold();
@@ -256,7 +256,7 @@ test('words, phrases, exclusions, titles and typing errors find the expected pag
     assert.deepEqual(await titles('installa'), ['Installation guide'], `${round}: an unfinished last word`);
     if (round !== 'waiting') {
       assert.deepEqual(await titles('insatllation'), ['Installation guide'], `${round}: in its first half`);
-      assert.deepEqual(await titles('stallation'), ['Installation guide'], `${round}: what a word ends with`);
+      assert.deepEqual(await titles('stallation'), ['Installation guide'], `${round}: the end of a word`);
       assert.deepEqual(
         (await titles('enginefolder')).toSorted(),
         ['Get-ChildItem', 'Installation guide'],
@@ -360,7 +360,7 @@ test('a correction is reported in a header only if a hit shows the corrected wor
   assert.equal(await said(owner, 'the houze, hill'), encodeURIComponent('the house, hill'));
   assert.equal(await said(owner, 'house'), null);
   assert.equal(await said(owner, 'cathedralle'), 'cathedrale');
-  assert.equal(await said(reader, 'cathedralle'), null, 'words of drafts are not told');
+  assert.equal(await said(reader, 'cathedralle'), null, 'words of drafts are not revealed');
 });
 
 test('titles are sorted by their numbers, equal hits by age with the newest first, and paging returns each hit once', async () => {

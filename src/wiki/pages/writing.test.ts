@@ -122,7 +122,7 @@ test('a page moves with all pages below it, and every old path leads to it', asy
   assert.equal(browser.status, 308);
   assert.equal(browser.headers.get('location'), `${wiki.pages}/path/manual/install/linux`);
   const other = await wiki.create('Setup', { parent_page_id: guide.page_id });
-  assert.equal((await wiki.at('guide/setup')).body.page_id, other.page_id, 'a page that is there wins');
+  assert.equal((await wiki.at('guide/setup')).body.page_id, other.page_id, 'an existing page wins');
   const children = (await owner.get(`${wiki.pages}/${manual.page_id}/children`)).body;
   assert.deepEqual(
     children.map((page: { path: string }) => page.path),
@@ -164,9 +164,9 @@ test('a page cannot be moved below itself, below a page of another wiki, to a ta
     if (last === 201) parent_page_id = answer.body.page_id;
     else assert.equal(answer.body.error, 'invalid_request');
   }
-  assert.equal(last, 400, 'the tree is not endless');
+  assert.equal(last, 400, 'the depth of the tree is limited');
   const wider = await wiki.edit(other.page_id, { slug: 'other-and-a-much-longer-slug-than-it-had-before' });
-  assert.equal(wider.body.error, 'invalid_request', 'nor does it become so by a move');
+  assert.equal(wider.body.error, 'invalid_request', 'a move cannot exceed the limit either');
 });
 
 test('links survive a move of their page, and writing back a text as read makes no revision', async () => {
@@ -222,7 +222,11 @@ test('a pending wiki link leads to the page that it means as soon as there is on
   assert.equal((await wiki.edit(tools.page_id, { slug: 'tools' })).status, 200);
   assert.deepEqual(await shown(), ['installation#h-%C3%BCber-uns', 'guide/tools']);
   await wiki.edit(setUp.page_id, { parent_page_id: guide.page_id });
-  assert.deepEqual(await shown(), ['guide/installation#h-%C3%BCber-uns', 'guide/tools'], 'it goes on following');
+  assert.deepEqual(
+    await shown(),
+    ['guide/installation#h-%C3%BCber-uns', 'guide/tools'],
+    'the link keeps following its page',
+  );
   const other = await wiki.create('Anything', { slug: 'other' });
   assert.equal((await wiki.edit(other.page_id, { title: '“a” & <B>', base_revision: 1 })).status, 200);
   const school = await wiki.create('ÉCOLE', { slug: 'school' });
@@ -230,7 +234,7 @@ test('a pending wiki link leads to the page that it means as soon as there is on
   const all = ['guide/installation#h-%C3%BCber-uns', 'guide/tools', 'other', 'school', 'uploaded'];
   assert.deepEqual(await shown(), all);
   await wiki.trash(school.page_id);
-  assert.deepEqual(await shown(), all.toSpliced(3, 1), 'what is in the trash is missing');
+  assert.deepEqual(await shown(), all.toSpliced(3, 1), 'a page in the trash is missing');
   await wiki.restore(school.page_id);
   assert.deepEqual(await shown(), all);
   const backlinks = (await owner.get(`${wiki.pages}/${tools.page_id}/backlinks`)).body;
@@ -301,7 +305,7 @@ test('a deleted page is hidden from everybody with all pages below it, and is re
   const back = await wiki.restore(top.page_id);
   assert.deepEqual([back.status, back.body.path], [200, 'top-2']);
   assert.equal((await wiki.read(kept.page_id)).body.path, 'top-2/kept');
-  assert.equal((await wiki.read(early.page_id)).status, 404, 'what was deleted before stays in the trash');
+  assert.equal((await wiki.read(early.page_id)).status, 404, 'a page that was deleted earlier stays in the trash');
   assert.equal((await wiki.restore(top.page_id)).body.error, 'conflict');
   assert.equal((await wiki.restore(early.page_id)).body.path, 'top-2/early');
 });
@@ -399,7 +403,7 @@ test('an upload leaves alone the edits, moves, deletions and pages that users ma
   assert.match(
     (await upload('one')).body.summary,
     /1 page left unchanged/,
-    'the file no longer says what they rewrote',
+    'the file lacks the text that people rewrote',
   );
 });
 

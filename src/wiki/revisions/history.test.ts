@@ -118,7 +118,7 @@ test('restoring an old revision adds a new one and leaves the history unchanged'
     true,
   );
   const again = await owner.post(`${at}/revisions/3/restore`, {});
-  assert.equal(again.body.revision, 3, 'what is so already is no revision');
+  assert.equal(again.body.revision, 3, 'a restore without a change creates no revision');
   const viewer = await world.member(owner.workspace_id, 'viewer');
   assert.equal((await viewer.post(`${at}/revisions/1/restore`, {})).status, 403);
 });
@@ -234,7 +234,7 @@ test('a packed revision reads the same as before, byte by byte', async () => {
   assert.equal(before.records[0].markdown, first);
   assert.equal(before.history?.length, 3);
   assert.equal(before.revisions?.length, 3);
-  assert.deepEqual(await packed(page.page_id), [1, 2], 'the present one stays as it is');
+  assert.deepEqual(await packed(page.page_id), [1, 2], 'the current revision stays unpacked');
   const after = await read();
   for (const [i, path] of paths.entries()) assert.equal(timeless(after.records[i]), timeless(before.records[i]), path);
   assert.equal(timeless(after.history), timeless(before.history));

@@ -19,7 +19,7 @@ const template = await make({ title: 'Notes of {{date}}', markdown, parent_page_
 test('a page becomes a template and an ordinary page again, each with one audit record', async () => {
   const { status, body } = await mark(template.page_id);
   assert.deepEqual([status, body.path, body.created_by], [200, template.path, owner.user_id]);
-  assert.equal((await mark(template.page_id)).body.created_at, body.created_at, 'it is one already');
+  assert.equal((await mark(template.page_id)).body.created_at, body.created_at, 'it is already a template');
   const other = await make({ title: 'Other', markdown: '' });
   await mark(other.page_id);
   assert.deepEqual(await titles(), ['Notes of {{date}}', 'Other']);
@@ -48,7 +48,7 @@ test('a page made from a template has its text, with the variables replaced and 
   assert.deepEqual([body.title, body.path, body.status, body.origin], ['Friday $&', 'friday', 'published', 'authored']);
   assert.match(body.html, /href="guide\/setup#h-a"/);
   const again = await owner.post(path, { title: 'Friday $&', parent_page_id: guide.page_id });
-  assert.match(again.body.markdown, /\[Setup\]\(setup#a\)/, 'beside its template they stay as they are');
+  assert.match(again.body.markdown, /\[Setup\]\(setup#a\)/, 'next to its template, links stay unchanged');
   assert.equal((await owner.post(path, { title: 'Friday $&' })).body.path, 'friday-2', 'a free slug');
   assert.equal((await owner.post(path, { title: 'x', slug: 'friday' })).body.error, 'slug_taken');
   const [unnamed, today] = [(await owner.post(path, {})).body, new Date().toISOString().slice(0, 10)];
@@ -89,7 +89,7 @@ test('viewers cannot make templates or see drafts; pages of other wikis, deleted
   assert.ok(!(await titles()).includes('Gone'));
   assert.equal((await owner.post(`${wiki}/templates/${gone.page_id}/pages`, { title: 'x' })).status, 404);
   await owner.post(`${wiki}/pages/${gone.page_id}/restore`);
-  assert.ok((await titles()).includes('Gone'), 'it is one again when it is restored');
+  assert.ok((await titles()).includes('Gone'), 'a restored page is a template again');
 });
 
 test('the number of replaced variables in a text is limited', async () => {

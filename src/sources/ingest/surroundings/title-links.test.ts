@@ -125,7 +125,7 @@ test('a document of a later upload links to existing pages of any origin', async
   assert.equal(
     await wiki.markdown('later'),
     '# Later\n\nStyle Guide 7, OAuth2 and the Travel Policy.\n',
-    'who writes Markdown says what is a link',
+    'authors of Markdown set their links themselves',
   );
   assert.equal(await wiki.markdown('guide'), markdown);
   await wiki.edit('guide', { slug: 'style' });
@@ -301,7 +301,7 @@ longTest('in a wiki of 10,000 pages, a small upload reads only the titles that i
 
 test('an upload of only Markdown queries and reads nothing for titles', async () => {
   const never = () => {
-    throw new Error('nothing is to be asked');
+    throw new Error('no title should be looked up');
   };
   const file = { kind: 'file', filename: 'a/B.MD' } as PendingFile;
   const folder = { kind: 'folder', filename: 'a' } as PendingFile;

@@ -58,7 +58,7 @@ test('an index with many edits takes little more than its live size, even during
     segments = Math.max(segments, index.segments().length);
     written += merged.written;
   }
-  assert.ok(most < 1.6 * live, `${(most / live).toFixed(2)} times what it has`);
+  assert.ok(most < 1.6 * live, `${(most / live).toFixed(2)} times the live size`);
   assert.ok(segments <= 14, `${segments} segments`);
   assert.ok(
     written / edits < 8 * BYTES_OF_A_DOCUMENT,
