@@ -1,13 +1,16 @@
 import { ApiError, callApi } from '../call-api.ts';
 import type { Draft } from './stored-drafts.ts';
 
-/** A draft without its text, which the worker has. */
+/** A draft without its text, which the worker already has. */
 export type DraftFields = Omit<Draft, 'markdown'>;
 
-/** A request, or a draft that is to be stored; both are completed with the text. */
+/** A request to send or a draft to store. The worker adds the text. */
 export type WorkerTask = { method: string; path: string; body: object } | { key: string; draft: DraftFields };
 
-/** What of the parts of the text is new since the task before: those between the first and the last that are kept. */
+/**
+ * The change of the text since the previous task: the first `kept` and the last `keptAtEnd` parts are the same, and
+ * `others` replaces the parts between them.
+ */
 export interface PartsChange {
   kept: number;
   others: string[];
@@ -24,8 +27,9 @@ let worker: Worker | undefined;
 let sent: readonly string[] = [];
 
 /**
- * Calls the API with a long text, as the field `markdown`. A browser takes 20 ms to send a megabyte, in which no key is answered.
- * `parts`: those of the text. Where there is no worker, as after an update of the service, it calls here. Errors: ApiError.
+ * Calls the API with a long text as the field `markdown`. A browser needs 20 ms to send a megabyte, and answers no key
+ * during that time, so the call runs in the worker. Without a worker, as after an update of the service, the call runs
+ * here. `parts`: the parts of the text. Throws ApiError.
  */
 export async function callWithText(method: string, path: string, body: object, parts: readonly string[]) {
   const answer = await ask({ method, path, body }, parts);
@@ -33,14 +37,14 @@ export async function callWithText(method: string, path: string, body: object, p
   else if (answer.refusal) throw new ApiError(answer.refusal.status, answer.refusal);
 }
 
-/** Stores a draft with a long text in IndexedDB. Whether it was stored; undefined where there is no worker. */
+/** Stores a draft with a long text in IndexedDB. Returns whether it was stored, or undefined without a worker. */
 export async function storeWithText(key: string, draft: DraftFields, parts: readonly string[]) {
   return (await ask({ key, draft }, parts))?.isStored;
 }
 
 /**
- * What the worker answers; undefined where it cannot be loaded, or has ended. A copy of a megabyte would take 3 ms to pass on, and 12 to
- * store: it has the text, and is told the parts that have changed.
+ * Sends a task to the worker. Returns undefined if the worker cannot be loaded or has ended. Copying a megabyte takes 3
+ * ms, and cloning it for storage 12 ms, so the worker keeps the text and receives only the changed parts.
  */
 function ask(task: WorkerTask, parts: readonly string[]): Promise<WorkerAnswer | undefined> {
   worker ??= new Worker(new URL('draft-worker.js', import.meta.url), { type: 'module' });
@@ -61,7 +65,7 @@ function ask(task: WorkerTask, parts: readonly string[]): Promise<WorkerAnswer |
   });
 }
 
-/** Parts that have not changed are the same strings, which browsers compare by their addresses. */
+/** Unchanged parts are the same strings, which browsers compare by address. */
 function diffParts(before: readonly string[], now: readonly string[]): PartsChange {
   const most = Math.min(before.length, now.length);
   let kept = 0;

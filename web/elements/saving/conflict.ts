@@ -13,13 +13,13 @@ const CHOICES: readonly [choice: Choice, label: string][] = [
   ['edit', 'Edit'],
 ];
 
-/** Texts in which words differ by more than this are shown without marks, which would be of no use. */
+/** Longer texts are shown without marked words, because the marks would not help in them. */
 const COMPARED_CHARACTERS = 20_000;
 
 /**
- * Asks, place by place, which of two versions the text is to have where both changed it. Resolves with the whole text, or
- * undefined where the user decides nothing. `kept`: what was chosen before, of places that are the same; `keep` is called with
- * what is chosen so far.
+ * Asks, place by place, which of two versions to keep where both changed it. Resolves with the whole text, or with
+ * undefined if the user cancels. `kept`: earlier choices, which apply to places that have not changed. `keep` is called
+ * with the choices after each change.
  */
 export function chooseVersions(
   base: string,
@@ -45,7 +45,7 @@ export function chooseVersions(
   const open = document.createElement('p');
   open.className = 'conflict-open';
   open.setAttribute('role', 'status');
-  // What is not chosen cannot be saved; Enter does nothing then, too.
+  // The text cannot be saved while a place has no choice, and Enter does nothing.
   const showOpen = () => {
     const left = choices.filter(({ choice }) => choice === undefined).length;
     saveButton.disabled = left > 0;
@@ -83,7 +83,7 @@ export function chooseVersions(
 
 const bothOf = (own: string, other: string) => [own, other].filter(Boolean).join('\n');
 
-/** One place: both versions and what can be chosen. `kept` is changed with what the user does. */
+/** Renders one place: both versions and the possible choices. Writes the user's choice into `kept`. */
 function renderPlace(
   { mine, theirs }: { mine: readonly string[]; theirs: readonly string[] },
   kept: KeptChoice,
@@ -131,7 +131,7 @@ function renderPlace(
   return { place, result };
 }
 
-/** A version with the words marked that the other one does not have. */
+/** Renders a version and marks the words that the other version does not have. */
 function renderVersion(name: string, text: string, other: string): HTMLElement {
   const figure = document.createElement('figure');
   const caption = document.createElement('figcaption');

@@ -2,7 +2,10 @@ import { ApiError, callApi } from '../call-api.ts';
 import type { PartsChange, WorkerAnswer, WorkerTask } from './ask-draft-worker.ts';
 import { putDraft } from './stored-drafts.ts';
 
-/** Runs in a worker: stores and sends a long text for a page that has no time for it. It has the text in the parts that it is told. */
+/**
+ * Runs in a worker: stores and sends a long text so that the page stays responsive. The worker keeps the text as parts
+ * and updates them with each task.
+ */
 let parts: string[] = [];
 
 addEventListener('message', async ({ data, ports }: MessageEvent<WorkerTask & { change: PartsChange }>) => {

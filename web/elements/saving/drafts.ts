@@ -1,12 +1,12 @@
 import { type DraftFields, storeWithText } from './ask-draft-worker.ts';
 import { type Draft, dropDraft, getDrafts, putDraft } from './stored-drafts.ts';
 
-/** How long a database that does not answer may keep an editor from going on with its draft. */
+/** How long an editor waits for an unresponsive database before it continues without recovered drafts. */
 const RECOVERY_MS = 1_000;
 
 /**
- * The key of a text that is being written: each tab, and each new page, has its own, so none replaces another's. `page`:
- * the id of the page; "" for a new one.
+ * Returns the storage key of a text. Each tab and each new page has its own key, so none replaces another's draft.
+ * `page`: the id of the page, or "" for a new page.
  */
 export function draftKey(wiki: string, page: string, id: string): string {
   return `${keyPrefix(wiki, page)}${id}`;
@@ -16,12 +16,12 @@ function keyPrefix(wiki: string, page: string): string {
   return `ibid-draft ${wiki} ${page || 'new'} `;
 }
 
-/** The last draft that the worker stores: what is stored or deleted here meanwhile comes after it. */
+/** The worker's last draft write. Later writes and deletions wait for it, so that it cannot overwrite them. */
 let inWorker: Promise<unknown> = Promise.resolve();
 
 /**
- * Stores a long text while it is typed: by a worker and in IndexedDB alone, because `localStorage` keeps the page waiting for as long
- * as a key may take. `parts`: of the text. Whether it was stored.
+ * Stores a long text during typing. A worker writes it to IndexedDB alone, because writing it to `localStorage` would
+ * block the page for as long as a keystroke may take. `parts`: the parts of the text. Returns whether it was stored.
  */
 export async function storeLongDraft(key: string, fields: DraftFields, parts: readonly string[]): Promise<boolean> {
   const stored = storeWithText(key, fields, parts);
@@ -31,9 +31,11 @@ export async function storeLongDraft(key: string, fields: DraftFields, parts: re
   return (await putDraft(key, draft)) || storeLocally(key, draft);
 }
 
-/** Whether it was stored so that it survives a crash of the browser: storage may be full or disabled. */
+/**
+ * Stores a draft. Returns false if it would not survive a crash of the browser, because storage is full or disabled.
+ */
 export async function storeDraft(key: string, draft: Draft): Promise<boolean> {
-  // What is stored when the page is left has no time for more.
+  // Write synchronously first: a page that is being left has no time for the rest.
   const isStored = storeLocally(key, draft);
   await inWorker;
   const survives = await putDraft(key, draft);
@@ -54,12 +56,12 @@ export function readDraft(key: string): Draft | undefined {
   try {
     return JSON.parse(localStorage.getItem(key) ?? 'null') ?? undefined;
   } catch {
-    // Storage is disabled, or holds something else under this key.
+    // Storage is disabled, or this key holds something else.
     return undefined;
   }
 }
 
-/** The drafts of a page, or of the new pages of a wiki, the latest first. */
+/** Lists the drafts of a page, or of the new pages of a wiki, latest first. */
 export function listDrafts(wiki: string, page: string): { key: string; draft: Draft }[] {
   const prefix = keyPrefix(wiki, page);
   let keys: string[];
@@ -78,7 +80,7 @@ export function listDrafts(wiki: string, page: string): { key: string; draft: Dr
     .sort((one, other) => other.draft.at - one.draft.at);
 }
 
-/** Brings back what a crash of the browser took from `localStorage`. It gives up after a second. */
+/** Restores drafts that a crash of the browser removed from `localStorage`. Gives up after a second. */
 export async function recoverDrafts(wiki: string, page: string): Promise<void> {
   const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, RECOVERY_MS, undefined));
   const found = await Promise.race([getDrafts(keyPrefix(wiki, page)), timeout]);
@@ -99,6 +101,6 @@ function deleteLocally(key: string): void {
   try {
     localStorage.removeItem(key);
   } catch {
-    // Storage is disabled, so there is none.
+    // Storage is disabled, so no draft is stored.
   }
 }

@@ -2,14 +2,14 @@ import { type EditingElement, EditorForm } from './editor-form.ts';
 import type { PendingWrite } from './persistent-call.ts';
 import type { KeptChoice } from './stored-drafts.ts';
 
-/** The page in an editor: its form, its text, and what of it the service has. */
+/** A page in the editor: its form, its text and its last saved state. */
 export class EditedPage {
   readonly form: EditorForm;
   readonly editor: EditingElement;
   saved: { title: string; markdown: string };
-  /** A write whose answer has not come. */
+  /** A write that has not been answered. */
   pending: PendingWrite | undefined;
-  /** What was chosen so far where another user changed the same places. */
+  /** The choices made so far in places that another user changed too. */
   choices: KeptChoice[] | undefined;
 
   constructor(editor: EditingElement) {

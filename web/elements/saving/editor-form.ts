@@ -1,13 +1,16 @@
-/** The editor: its text, and the event `change`, which it sends when the text or the title changes. */
+/** The editor element. It dispatches `change` when the text or the title changes. */
 export interface EditingElement extends HTMLElement {
   text: string;
-  /** About its length in characters, which costs nothing to ask for. */
+  /** The approximate length in characters, which is cheap to read. */
   readonly textLength: number;
-  /** Strings that are the text together, of a long one many: those that an edit leaves are the same strings again. */
+  /**
+   * Strings whose concatenation is the text. A long text has many; parts that an edit does not touch stay the same
+   * strings.
+   */
   readonly textParts: readonly string[];
 }
 
-/** The fields of the editor's form, and which page they are of. It is the form that works without scripts. */
+/** The editor's form, which also works without scripts: its fields and the page it belongs to. */
 export class EditorForm {
   readonly host: HTMLElement;
   readonly element: HTMLFormElement;
@@ -31,26 +34,27 @@ export class EditorForm {
   get page(): string {
     return this.host.dataset.page ?? '';
   }
-  /** Its path, or that of the place where a new page will be. */
+  /** The path of the page, or the path at which a new page will be created. */
   get path(): string {
     return this.host.dataset.path ?? '';
   }
   get user(): string {
     return this.host.dataset.user ?? '';
   }
-  /** The API path of the page's wiki. */
   get api(): string {
     return `/v1/wikis/${this.wiki}`;
   }
   get base(): string {
     return this.#field('base_revision')?.value ?? '';
   }
-  /** The position as it is in the fields, and as the page has it. */
+  /** The position in the fields, and the position before editing. */
   get position() {
     const value = (name: string) => (this.#field(name)?.value ?? '').trim().replace(/^\/+|\/+$/g, '');
     return { slug: value('slug'), parent: value('parent'), wasSlug: value('was_slug'), wasParent: value('was_parent') };
   }
-  /** The id of the page below which a new one is to be, as long as no other place was written; "" for the root. */
+  /**
+   * The id of the page below which a new page will be created; "" for the root, or if the user entered another parent.
+   */
   get parentId(): string {
     const { parent, wasParent } = this.position;
     return parent === wasParent ? (this.host.dataset.parentId ?? '') : '';
@@ -60,7 +64,7 @@ export class EditorForm {
     if (field) field.value = path;
   }
 
-  /** The revision on which the text is based; "" for a new page. */
+  /** The revision that the text is based on; "" for a new page. */
   set base(revision: string) {
     let field = this.#field('base_revision');
     if (!field) {
@@ -72,7 +76,7 @@ export class EditorForm {
     field.value = revision;
   }
 
-  /** The form is that of this page from now on, also after a reload. */
+  /** Binds the form to this page, also after a reload. */
   showPage({ page_id, path, slug, status }: { page_id: string; path: string; slug: string; status: string }): void {
     const root = this.host.dataset.root ?? '';
     const encoded = path.split('/').map(encodeURIComponent).join('/');
@@ -90,7 +94,7 @@ export class EditorForm {
     this.showStatus(status === 'draft');
   }
 
-  /** What the buttons do to a page that is a draft, or to one that is published. */
+  /** Labels the buttons for a draft or for a published page. */
   showStatus(isDraft: boolean): void {
     const [save, other] = this.element.querySelectorAll<HTMLButtonElement>('button[name=status]');
     if (!save || !other) return;
@@ -100,12 +104,12 @@ export class EditorForm {
     other.textContent = isDraft ? 'Publish' : 'Save as a draft';
   }
 
-  /** The status that the page has after an ordinary save. */
+  /** The status of the page after an ordinary save. */
   get status(): string {
     return this.element.querySelector<HTMLButtonElement>('button[name=status]')?.value ?? 'published';
   }
 
-  /** What is happening to the text, in the bar of buttons. */
+  /** Shows the state of the text in the bar of buttons. */
   showState(words: string): void {
     const state = this.element.querySelector('.draft-state');
     if (state && state.textContent !== words) state.textContent = words;
@@ -113,7 +117,7 @@ export class EditorForm {
 
   set isBusy(busy: boolean) {
     for (const button of this.element.querySelectorAll<HTMLButtonElement>('button[name=status]')) {
-      // It stays in the order of tabbing, and what it does waits.
+      // Keep the buttons in the tab order. Their action waits.
       button.setAttribute('aria-disabled', String(busy));
     }
   }
@@ -122,7 +126,7 @@ export class EditorForm {
     return this.element.querySelector('.editor-do a');
   }
 
-  /** The link that leads out of the editor says so: what is not saved is saved on the way. */
+  /** Relabels the link out of the editor as “Done”, because following it saves unsaved changes. */
   offerDone(onClick: (event: Event) => void): void {
     const done = this.#done;
     if (!done) return;
@@ -135,13 +139,13 @@ export class EditorForm {
     if (this.#done) location.assign(this.#done.href);
   }
 
-  /** Shows what went wrong, in place of what did before. */
+  /** Shows an error in place of the previous one. */
   show(note: HTMLElement): void {
     for (const old of this.#notes.querySelectorAll(':scope > .note[role=alert]')) old.remove();
     this.addNote(note);
   }
 
-  /** Shows a note above the bar of buttons, which is in sight at any place of the text. The newest is the first. */
+  /** Shows a note above the bar of buttons, which is visible at every scroll position. The newest note comes first. */
   addNote(note: HTMLElement): void {
     this.#notes.prepend(note);
   }

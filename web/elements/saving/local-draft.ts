@@ -5,20 +5,20 @@ import { OpenTabs } from './open-tabs.ts';
 import { randomId } from './persistent-call.ts';
 import type { Draft } from './stored-drafts.ts';
 
-/** What this tab writes, in the browser's storage; and what other tabs left there. */
+/** The draft of this tab in the browser's storage, and the drafts that other tabs left there. */
 export class LocalDraft {
   readonly #form: EditorForm;
   readonly #tabs: OpenTabs;
   #id: string;
   #page: string;
   #isBehind = false;
-  /** Whether this visit of the address is its first: a reload has an id. */
+  /** Whether this is the first visit of the history entry; after a reload its state has an id. */
   readonly #isFirstVisit: boolean;
 
   constructor(form: EditorForm) {
     this.#form = form;
     this.#page = form.page;
-    // A reload goes on with the same draft; another visit of the same address, such as a second new page, does not.
+    // A reload continues the same draft. Another visit of the same address, such as a second new page, starts its own.
     const id = (history.state as { draft?: string } | null)?.draft;
     this.#isFirstVisit = id === undefined;
     this.#id = id ?? randomId();
@@ -37,7 +37,7 @@ export class LocalDraft {
     history.replaceState({ ...history.state, draft: this.#id }, '');
   }
 
-  /** What was stored stays, and is offered later; from now on another draft is written. */
+  /** Starts another draft. The stored one is kept and offered later. */
   startAnother(): void {
     this.#id = randomId();
     this.#keepId();
@@ -47,30 +47,33 @@ export class LocalDraft {
     return readDraft(this.#key);
   }
 
-  /** Brings back what a crash of the browser took, which the other methods then know. */
+  /** Restores drafts lost in a crash of the browser, so that the other methods find them. */
   recover(): Promise<void> {
     return recoverDrafts(this.#form.wiki, this.#page);
   }
 
-  /** Who comes to go on with this draft does so, where this browser has it. */
+  /** Continues this draft, if this is the first visit and the browser has the draft. */
   goOnWith(id: string): void {
     if (!this.#isFirstVisit || readDraft(draftKey(this.#form.wiki, this.#page, id)) === undefined) return;
     this.#id = id;
     this.#keepId();
   }
 
-  /** Whether `localStorage` may have less than what was stored last: it is to be stored again when the page is left. */
+  /**
+   * Whether `localStorage` may lack the text that was stored last, which must then be stored again when the page is
+   * left.
+   */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Whether it was stored. */
+  /** Returns whether the draft was stored. */
   store(draft: Draft): Promise<boolean> {
     this.#isBehind = false;
     return storeDraft(this.#key, draft);
   }
 
-  /** Stores a long text of which more will follow, unless the page is left. Whether it was stored. */
+  /** Stores a long text during typing; another call follows unless the page is left. Returns whether it was stored. */
   storeWhileTyping(fields: DraftFields, parts: readonly string[]): Promise<boolean> {
     this.#isBehind = true;
     return storeLongDraft(this.#key, fields, parts);
@@ -81,7 +84,7 @@ export class LocalDraft {
     deleteDraft(this.#key);
   }
 
-  /** The page of the form was created: its draft is kept with it. */
+  /** Moves the draft to the key of the page that was created. */
   moveToPage(): void {
     const draft = this.read();
     this.delete();
@@ -90,8 +93,8 @@ export class LocalDraft {
   }
 
   /**
-   * The drafts of the same page that other tabs left or are writing, the latest first. A tab that was duplicated has the
-   * id of the first one, and takes another.
+   * Lists the drafts of the same page that other tabs left or are writing, latest first. A duplicated tab has the id of
+   * the original, so it starts a draft with another id.
    */
   async others(): Promise<{ key: string; id: string; draft: Draft; isOpen: boolean }[]> {
     const open = await this.#tabs.keysOfOthers();

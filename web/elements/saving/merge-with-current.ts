@@ -6,9 +6,9 @@ import { makeNote } from './notes.ts';
 import { type Obstacles, persistentCall } from './persistent-call.ts';
 
 /**
- * Another user saved the page meanwhile: both texts are merged in the editor, on the revision that is current now. Where
- * both changed the same place, the user chooses; `keep` is called with each choice, so that it survives a crash. Undefined where
- * the user chooses nothing: then all is as it was. Errors: ApiError.
+ * Merges the text with a revision that another user saved since, and bases the editor on that revision. Where both
+ * changed the same place, the user chooses; `keep` is called with each choice, so that it survives a crash. Returns
+ * undefined, and changes nothing, if the user cancels. Throws ApiError.
  */
 export async function mergeWithCurrent(page: EditedPage, obstacles: Obstacles, keep: () => void) {
   const { form, editor } = page;

@@ -1,13 +1,13 @@
 import { timeWords } from '../time-words.ts';
 
-/** A button of a note: what it says and what it does. The note goes away, unless `stays`. */
+/** A button of a note. Pressing it removes the note, unless `stays`. */
 export interface NoteAction {
   label: string;
   run(): void;
   stays?: true;
 }
 
-/** A message with buttons, for people. `isBad`: it is read aloud at once. */
+/** Makes a message with buttons. `isBad`: screen readers announce it at once. */
 export function makeNote(words: string, actions: readonly NoteAction[] = [], isBad = false): HTMLElement {
   const note = document.createElement('div');
   note.className = isBad ? 'note bad' : 'note';
@@ -29,7 +29,7 @@ export function makeNote(words: string, actions: readonly NoteAction[] = [], isB
   return note;
 }
 
-/** `22:58` for a time of today, `27 Nov 2026, 22:58` for another. */
+/** Formats a time as `22:58` if it is today, otherwise as `27 Nov 2026, 22:58`. */
 export function timeOf(at: number): string {
   const time = new Date(at);
   const words = timeWords(time, time.getTimezoneOffset());

@@ -6,19 +6,22 @@ import type { Draft } from './stored-drafts.ts';
 
 const OTHER_DEVICE = 'another device';
 
-/** The editor to which drafts are offered. */
+/** The editor that drafts are offered to. */
 export interface OfferedTo {
   host: HTMLElement;
   addNote(note: HTMLElement): void;
   isNew: boolean;
   /** The revision that the editor was opened with. */
   base: string;
-  /** The id of the draft that the user came for; "" where they came for none. */
+  /** The id of the draft that the address asks for; "" without one. */
   wanted: string;
   isChanged(): boolean;
-  /** Whether the draft is what the page has already. */
+  /** Whether the page already has the text of the draft. */
   isSaved(draft: { title: string; markdown: string }): boolean;
-  /** Goes on with the draft; what is in the editor stays stored. `where`: where it comes from, to be said. */
+  /**
+   * Continues the draft in the editor. The editor's own text stays stored. `where`: the origin of the draft, shown to
+   * the user.
+   */
   resume(draft: Draft, where?: string): void;
 }
 
@@ -28,15 +31,15 @@ interface Found {
   where: string;
   /** Another tab is writing it. */
   isOpen: boolean;
-  /** Nothing goes on with it unasked. */
+  /** It is offered, but never resumed automatically. */
   isOnlyOffered: boolean;
   resume(): void;
   discard(): void;
 }
 
 /**
- * Goes on with the latest of what other tabs of this browser and other devices have of the page and have not saved, and offers
- * the rest. Of new pages, which are not the same text, it goes on only with the one that the user came for.
+ * Resumes the latest unsaved draft of the page from another tab of this browser or another device, and offers the rest.
+ * Drafts of new pages are different texts, so only the draft that the address asks for is resumed.
  */
 export async function offerDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo): Promise<void> {
   const found = await findDrafts(local, server, to);
@@ -49,7 +52,7 @@ export async function offerDrafts(local: LocalDraft, server: ServerDraft, to: Of
     ? undefined
     : open.find(({ id, isOpen, isOnlyOffered }) => !isOpen && (to.isNew ? id === to.wanted : !isOnlyOffered));
   next?.resume();
-  // Each is shown above the one before it: the latest is the first.
+  // Each note is added above the previous one, so add the latest draft last.
   for (const other of open.filter((it) => it !== next).reverse()) {
     const { title, markdown, pending } = other.draft;
     const isSame = next?.draft.title === title && next.draft.markdown === markdown;
@@ -58,13 +61,13 @@ export async function offerDrafts(local: LocalDraft, server: ServerDraft, to: Of
   }
 }
 
-/** The latest first. */
+/** Returns drafts latest first. */
 async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo): Promise<Found[]> {
   const [tabs, copies] = await Promise.all([local.others(), server.list()]);
   const here = new Set([local.id, ...tabs.map(({ id }) => id)]);
   const elsewhere = (copies ?? []).filter(({ autosave_id }) => !here.has(autosave_id));
   const ofTabs = tabs.map(({ key, id, draft, isOpen }): Found => {
-    // Another device has gone on with it, and has saved or discarded that since.
+    // Another device continued this draft, and then saved or discarded it.
     const isGone = copies !== undefined && !copies.some(({ autosave_id }) => autosave_id === id);
     return {
       id,
@@ -89,7 +92,8 @@ async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo)
       draft,
       where: OTHER_DEVICE,
       isOpen: false,
-      // It may have been saved there, and its deletion was not sent because the page was left.
+      // The other device may have saved it without deleting the copy, if its page was left before the deletion was
+      // sent.
       isOnlyOffered: draft.base_revision !== to.base,
       discard: () => server.forget(id),
       resume: () => {
@@ -102,7 +106,7 @@ async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo)
 }
 
 function offer({ host, addNote, isNew }: OfferedTo, { draft, where, isOpen, resume, discard }: Found): void {
-  // The button that was pressed is gone, and the keys go on in the text.
+  // The pressed button is gone, so move the focus to the text.
   const thenWrite = (run: () => void) => () => {
     run();
     host.focus();

@@ -1,7 +1,7 @@
-/** How long another tab has for its answer. One that is frozen does not answer; it writes under a key of its own. */
+/** How long to wait for other tabs. A frozen tab does not answer; it writes under its own key. */
 const ANSWER_MS = 150;
 
-/** What editors in the tabs of a browser tell each other: which drafts are being written just now. */
+/** Messages between the editors in the tabs of a browser: the drafts that each is writing. */
 export class OpenTabs {
   readonly #channel = new BroadcastChannel('ibid-drafts');
   readonly #waiting = new Set<Set<string>>();
@@ -13,7 +13,7 @@ export class OpenTabs {
     });
   }
 
-  /** The keys of the drafts that other tabs are writing. */
+  /** Returns the keys of the drafts that other tabs are writing. */
   async keysOfOthers(): Promise<ReadonlySet<string>> {
     const keys = new Set<string>();
     this.#waiting.add(keys);

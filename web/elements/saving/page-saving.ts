@@ -12,13 +12,13 @@ import { UnsavedText } from './unsaved-text.ts';
 
 interface Wanted {
   status: string;
-  /** Whether the page is opened when it is saved. */
+  /** Whether to open the page after saving. */
   leaves?: boolean;
-  /** A page that is created for the sake of its attachments has no title yet and is not published. */
+  /** Set if the page is created only to attach files: it has no title yet and is not published. */
   isForAttachments?: boolean;
 }
 
-/** Saves the page of an editor; what is not saved yet is kept meanwhile. */
+/** Saves the page of an editor, and keeps unsaved text until then. */
 export class PageSaving {
   readonly #page: EditedPage;
   readonly #unsaved: UnsavedText;
@@ -57,7 +57,7 @@ export class PageSaving {
     return this.#page.form;
   }
 
-  /** Saves as the main button does, and stays in the editor. */
+  /** Saves as the main button does and stays in the editor. */
   saveAsIs(): void {
     this.save({ status: this.#form.status });
   }
@@ -73,7 +73,10 @@ export class PageSaving {
     this.#running = running;
   }
 
-  /** The API path of the page's attachments. A new page is created as a draft, so that it can have some. Errors: Error. */
+  /**
+   * Returns the API path of the page's attachments. Creates a new page as a draft first, so that files can be attached
+   * to it. Throws Error if that fails.
+   */
   async attachmentsUrl(): Promise<string> {
     if (this.#form.page === '') {
       this.save({ status: 'draft', isForAttachments: true });
@@ -94,7 +97,7 @@ export class PageSaving {
       await this.#unsaved.restored;
       for (let wanted = this.#wanted; wanted; wanted = this.#wanted) {
         this.#hasWaited = false;
-        // A write without an answer goes first: what it did decides what this one is based on.
+        // Finish an unanswered write first: its result decides which revision this write is based on.
         if (this.#page.pending) await this.#send();
         this.#form.showState('Saving…');
         this.#page.pending = await preparePageWrite(
@@ -105,7 +108,7 @@ export class PageSaving {
           this.#obstacles,
         );
         await this.#send(wanted.isForAttachments);
-        // What was typed while the service could not be reached is saved with it.
+        // Also save the text typed while the service was unreachable.
         if (this.#hasWaited && this.#page.isChanged) continue;
         if (this.#wanted === wanted) this.#wanted = undefined;
         if (wanted.leaves && !this.#page.isChanged) this.#form.leave();
@@ -117,7 +120,10 @@ export class PageSaving {
     }
   }
 
-  /** Sends what is pending until it is answered. Errors: ApiError of a refusal, after which it is not pending. */
+  /**
+   * Sends the pending write until it is answered. Throws ApiError if the service refuses the write, which is then no
+   * longer pending.
+   */
   async #send(isForAttachments = false): Promise<void> {
     const write = this.#page.pending as PendingWrite;
     this.#unsaved.store();
@@ -127,7 +133,7 @@ export class PageSaving {
       this.#page.pending = undefined;
       this.#wasSaved(page, write, isForAttachments);
     } catch (error) {
-      // After a fault of the service it may have been done, or may yet be.
+      // After a 5xx the write may have been carried out, or may still be, so it stays pending.
       if (!(error instanceof ApiError) || error.status < 500) this.#page.pending = undefined;
       const next = error instanceof ApiError && error.code === 'slug_taken' ? withNextSlug(write) : undefined;
       if (!next) throw error;
@@ -159,7 +165,7 @@ export class PageSaving {
       if (!merged.isChosen) this.#form.show(merged.note);
       this.#running = undefined;
       this.#unsaved.store();
-      // What was chosen is saved on the revision that it was chosen against.
+      // Save the chosen text on the revision that it was chosen against.
       if (merged.isChosen) this.save({ status: this.#form.status, leaves });
       return;
     }
@@ -168,7 +174,7 @@ export class PageSaving {
     this.#form.show(makeNote(`This was not saved. ${words}`, [], true));
   }
 
-  /** The text stays as it was written, on the revision that it was written on: the next save asks again. */
+  /** Keeps the text and its base revision, so that the next save asks again. */
   #chooseLater(leaves: boolean): void {
     this.#form.showState('Not saved yet');
     const words =

@@ -1,9 +1,12 @@
-/** The length in characters from which it takes longer to store a text than to draw a key. */
+/** Length in characters from which storing a text takes longer than drawing a keystroke. */
 export const LONG_TEXT = 100_000;
-/** How long after the timer a busy browser may put it off. */
+/** How long a busy browser may delay the work after the timer has fired. */
 const IDLE_MS = 250;
 
-/** Runs something once after changes, at the latest a second after the first of them; a long text waits for an idle moment. */
+/**
+ * Runs a function once after a series of changes, at most a second after the first. A long text waits for an idle
+ * moment.
+ */
 export class PauseTimer {
   readonly #run: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -17,7 +20,7 @@ export class PauseTimer {
     return this.#timer !== undefined || this.#idle !== undefined;
   }
 
-  /** Does not put off what waits already. `length`: of the text, in characters. */
+  /** Starts the timer unless it is already running. `length`: of the text, in characters. */
   start(length: number): void {
     if (this.isWaiting) return;
     const isLong = length >= LONG_TEXT && 'requestIdleCallback' in globalThis;

@@ -1,20 +1,20 @@
 import { ApiError, callApi } from '../call-api.ts';
 
-/** A write that is sent again until it is answered: its key makes the service do it once. */
+/** A write that is retried until it is answered. Its idempotency key makes the service carry it out once. */
 export interface PendingWrite {
   key: string;
   method: 'POST' | 'PATCH';
   path: string;
   body: { title: string; markdown: string; [field: string]: unknown };
-  /** What its slug can be instead, if that is taken; without any it then goes without a slug. */
+  /** Slugs to try if the page's slug is taken. After the last one, the write is sent without a slug. */
   otherSlugs?: readonly string[];
 }
 
-/** What stands between a request and its answer, for the page to say and to wait for. */
+/** Callbacks for obstacles between a request and its answer, which the page shows or waits for. */
 export interface Obstacles {
-  /** The service cannot be reached, or has too much to do. It is tried again. */
+  /** The service is unreachable or overloaded; the request will be retried. */
   waits(): void;
-  /** The session has ended. Resolves when the user is signed in again. */
+  /** The session has ended. Resolves when the user has signed in again. */
   signIn(): Promise<void>;
 }
 
@@ -23,7 +23,10 @@ const MAX_DELAY_MS = 20_000;
 /** Statuses after which the same request may succeed. */
 const TRANSIENT: ReadonlySet<number> = new Set([0, 408, 429, 502, 503, 504]);
 
-/** Calls the API until it answers: while the connection is gone, the service busy or the session ended, it waits. Errors: ApiError. */
+/**
+ * Calls the API until it answers. Waits while the connection is down, the service is busy or the session has ended.
+ * Throws ApiError.
+ */
 export async function persistentCall<T>(
   obstacles: Obstacles,
   method: string,
@@ -58,12 +61,15 @@ function connectionOr(milliseconds: number): Promise<void> {
   });
 }
 
-/** Random hexadecimal digits. `crypto.randomUUID` exists only on pages that were sent by HTTPS. */
+/** Returns random hexadecimal digits. `crypto.randomUUID` exists only on pages served over HTTPS. */
 export function randomId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The write with the next slug that it can have, after a refusal because the one that it has is taken; undefined where that was chosen. */
+/**
+ * Returns the write with its next alternative slug, after the service refused a taken slug. Returns undefined if the
+ * user chose the slug.
+ */
 export function withNextSlug({ otherSlugs, ...write }: PendingWrite): PendingWrite | undefined {
   if (!otherSlugs) return undefined;
   const { slug: _taken, ...body } = write.body;

@@ -7,15 +7,15 @@ import type { EditingElement, EditorForm } from './editor-form.ts';
 import { type Obstacles, type PendingWrite, persistentCall, randomId } from './persistent-call.ts';
 import { renameHeading } from './rename-heading.ts';
 
-/** The title of a page that was created before it was given one. */
+/** The title of a page that was created before the user gave it one. */
 const UNTITLED = 'Untitled';
 
-/** What is put behind a slug from a title that other pages have as well. */
+/** Numbers appended to a slug when other pages have the same title. */
 const SLUG_NUMBERS = [2, 3, 4, 5, 6, 7, 8, 9];
 
 /**
- * The request that saves the form as it is now. Errors: ApiError 400 for a parent that does not exist, or a text that
- * still has marks of two versions.
+ * Returns the request that saves the current form. Throws ApiError 400 for a parent that does not exist, or for a text
+ * with conflict markers.
  */
 export async function preparePageWrite(
   form: EditorForm,
@@ -29,7 +29,7 @@ export async function preparePageWrite(
   const parentId = isNew || parent !== wasParent ? await pageIdAt(form.api, parent, obstacles) : undefined;
   const title = form.title.value.trim() === '' && isForAttachments ? UNTITLED : form.title.value;
   const { dataset } = form.host;
-  // A page from a template: now its title is known.
+  // The page comes from a template, and its title is known now.
   if (dataset.template !== undefined && !isForAttachments) {
     const filled = fillTemplate(editor.text, { title: title.trim() });
     if (filled !== editor.text) editor.text = filled;
@@ -39,10 +39,10 @@ export async function preparePageWrite(
   await refuseMarks(written);
   const markdown = isNew ? written : renameHeading(written, savedTitle, title);
   if (markdown !== written) editor.text = markdown;
-  // Its slug was made before its title.
+  // The slug was made before the page had a title.
   const isUntitled = !isNew && slug === wasSlug && savedTitle === UNTITLED && title !== UNTITLED;
   const newSlug = isUntitled ? pageSlugFrom(title, 'page') : slug;
-  // Nothing depends on this one, which was not chosen: any other will do.
+  // The user did not choose this slug, so another one will do.
   const otherSlugs = isUntitled && SLUG_NUMBERS.map((n) => numberedPageSlug(newSlug, n));
   return {
     key: randomId(),
@@ -72,7 +72,7 @@ async function pageIdAt(api: string, path: string, obstacles: Obstacles): Promis
   }
 }
 
-/** A text with conflict markers would be shown with them. */
+/** Refuses conflict markers, which readers would see. */
 async function refuseMarks(text: string): Promise<void> {
   if (!text.includes('<<<<<<<') && !text.includes('>>>>>>>')) return;
   const { conflictMarkLine } = (await importSibling('conflict.js')) as typeof import('./conflict.ts');

@@ -6,24 +6,27 @@ import type { EditingElement, EditorForm } from './editor-form.ts';
 import { LONG_TEXT } from './pause-timer.ts';
 import type { Draft } from './stored-drafts.ts';
 
-/** How old the service's copy may be while the user types; what is sent each time is the whole text. */
+/** Maximum age of the service's copy during typing. Each request sends the whole text. */
 const SEND_DELAY_MS = 800;
 const LONG_DELAY_MS = 2_000;
 
-/** Maximum number of texts that are read to be offered. */
+/** Maximum number of texts that are loaded to be offered. */
 const OFFERED_MAX = 5;
 
-/** The copy of an unsaved text that the service has, for another device. The browser has its own, so a failure is not told. */
+/**
+ * The service's copy of an unsaved text, for use on another device. The browser has its own copy, so failures are not
+ * reported.
+ */
 export class ServerDraft {
   readonly #form: EditorForm;
   readonly #editor: EditingElement;
   /** The id of the draft that is being written. */
   readonly #id: () => string;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The last request: they are sent one after the other. */
+  /** The last request. Requests run one after another. */
   #last: Promise<unknown> = Promise.resolve();
   #sentId: string | undefined;
-  /** Copies with whose text this one goes on: they are there until the service has it. */
+  /** Copies that this draft continues. They are kept until the service has the text of this draft. */
   readonly #superseded = new Set<string>();
 
   constructor(form: EditorForm, editor: EditingElement, id: () => string) {
@@ -36,11 +39,11 @@ export class ServerDraft {
     return `${this.#form.api}/autosaves`;
   }
 
-  /** The text has changed. `length`: in characters. */
+  /** Schedules a request after a change of the text. `length`: in characters. */
   schedule(length: number): void {
     this.#timer ??= setTimeout(
       () => {
-        // What is typed while one is in flight goes with the next.
+        // Text typed during a request is sent with the next one.
         this.#last = this.#last.then(() => this.#send());
       },
       length < LONG_TEXT ? SEND_DELAY_MS : LONG_DELAY_MS,
@@ -71,17 +74,17 @@ export class ServerDraft {
     this.#superseded.clear();
   }
 
-  /** A copy with whose text the user goes on here. */
+  /** Marks a copy as continued by this draft. */
   supersede(id: string): void {
     this.#superseded.add(id);
   }
 
-  /** A draft that was written before a reload: the service may have it. */
+  /** Records a draft that was written before a reload: the service may have a copy. */
   resumed(id: string): void {
     this.#sentId = id;
   }
 
-  /** The text was saved or discarded. */
+  /** Deletes the copy when the text was saved or discarded. */
   delete(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -95,12 +98,12 @@ export class ServerDraft {
     this.#last = this.#last.then(() => quietly(callApi('DELETE', `${this.#path}/${id}`)));
   }
 
-  /** The copies that the service has of what is being written in this place; undefined where it cannot be asked. */
+  /** Lists the service's copies for this page, or for new pages; undefined if the service cannot be reached. */
   list(): Promise<Autosave[] | undefined> {
     return quietly(callApi<Autosave[]>('GET', `${this.#path}?page_id=${this.#form.page}&limit=100`));
   }
 
-  /** The texts of the latest copies, and the one that is asked for by its id, as drafts. */
+  /** Loads the latest copies, and the copy with the id `wanted`, as drafts. */
   async read(copies: readonly Autosave[], wanted: string): Promise<{ id: string; draft: Draft }[]> {
     const latest = copies.toSorted((one, other) => other.updated_at.localeCompare(one.updated_at));
     const offered = latest.filter(({ autosave_id }, at) => at < OFFERED_MAX || autosave_id === wanted);
@@ -119,7 +122,10 @@ export class ServerDraft {
     return read.filter((found) => found !== undefined);
   }
 
-  /** The path of the page below which a new one is to be; undefined where it is gone, or where the form is below it already. */
+  /**
+   * Returns the path of the parent of a new page; undefined if the parent is gone, or is already the parent in the
+   * form.
+   */
   async #pathOf(parent: string): Promise<string | undefined> {
     if (this.#form.page !== '' || parent === this.#form.parentId) return undefined;
     if (parent === '') return '';
@@ -131,7 +137,7 @@ async function quietly<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    // The service cannot be reached, the session has ended, or a limit is reached: the browser still has the text.
+    // The service is unreachable, the session has ended, or a limit is reached. The browser still has the text.
     if (error instanceof ApiError) return undefined;
     throw error;
   }

@@ -2,12 +2,15 @@ import { SHOW_ANEW, type ShowAnew } from '../on-page.ts';
 
 type Shown = Record<'title' | 'path' | 'status', string>;
 
-/** What tree, breadcrumbs and tab say of a page. */
+/** The properties of a page that the tree, the breadcrumbs and the tab show. */
 const shownAs = ({ title, path, status }: Shown) => [title, path, status].join('\n');
 
 let shown: string | undefined;
 
-/** What surrounds the editor becomes that of the page as it was saved, where it says something else. `before`: as it was opened. */
+/**
+ * Reloads the surroundings of the editor if the save changed the title, path or status shown there. `before`: the page
+ * as opened.
+ */
 export function showSavedPage(page: Shown, before: Shown): void {
   shown ??= shownAs(before);
   if (shown === shownAs(page)) return;

@@ -4,8 +4,8 @@ import { makeNote } from './notes.ts';
 const POLL_MS = 2_000;
 
 /**
- * Asks to sign in again, in a window of its own, so that the page and its text stay as they are. Resolves when the same
- * user is signed in again, whether in that window or in another tab. There is one note at a time.
+ * Asks the user to sign in again in a separate window, so that the page and its text stay untouched. Resolves when the
+ * same user is signed in again, in that window or in another tab. Shows at most one note at a time.
  */
 export function signInAgain(show: (note: HTMLElement) => void, user_id: string): Promise<void> {
   waiting ??= ask(show, user_id).finally(() => {
@@ -54,7 +54,7 @@ async function whoIsSignedIn(): Promise<{ user_id: string; email: string } | und
   try {
     return await callApi<{ user_id: string; email: string }>('GET', '/v1/me');
   } catch (error) {
-    // Not yet, or the service cannot be reached: it is asked again.
+    // Not signed in yet, or the service is unreachable: poll again.
     if (error instanceof ApiError) return undefined;
     throw error;
   }

@@ -2,10 +2,10 @@ import type { PendingWrite } from './persistent-call.ts';
 
 const NAME = 'ibid';
 const STORE = 'drafts';
-/** For longer than any browser puts off what comes into `localStorage`. */
+/** Longer than any browser delays writing `localStorage` to disk. */
 const MARK_MS = 24 * 3_600_000;
 
-/** What the user chose where they and another user changed the same place. */
+/** The user's choice in a place that they and another user both changed. */
 export interface KeptChoice {
   mine: string;
   theirs: string;
@@ -13,20 +13,19 @@ export interface KeptChoice {
   edited: string;
 }
 
-/** An unsaved text in the browser's storage: it survives a reload, a crash and the end of the session. */
+/** An unsaved text in the browser's storage. It survives a reload, a crash and the end of the session. */
 export interface Draft {
   title: string;
   markdown: string;
   /** "" for a page that is not created yet. */
   base_revision: string;
-  /** The path of the parent page. */
   parent?: string;
   /** When it was stored, in milliseconds since 1970. */
   at: number;
-  /** A write whose answer has not come: it may have been done. */
+  /** A write that has not been answered, and may have been carried out. */
   pending?: PendingWrite;
   choices?: KeptChoice[];
-  /** The user went on with another draft instead. */
+  /** The user continued another draft instead. */
   isAside?: true;
 }
 
@@ -36,7 +35,10 @@ interface Deleted {
 
 let opened: Promise<IDBDatabase | undefined> | undefined;
 
-/** The database of the browser; undefined where storage is disabled, or a browser has none in its private windows. */
+/**
+ * Opens the browser's database. Resolves with undefined if storage is disabled or missing, as in private windows of
+ * some browsers.
+ */
 function open(): Promise<IDBDatabase | undefined> {
   opened ??= new Promise((resolve) => {
     try {
@@ -52,7 +54,7 @@ function open(): Promise<IDBDatabase | undefined> {
   return opened;
 }
 
-/** Whether the work on the drafts was written to the end. What is asked later is done later. */
+/** Returns whether the transaction completed. Transactions run in the order of the calls. */
 async function write(work: (drafts: IDBObjectStore) => void): Promise<boolean> {
   const database = await open();
   return new Promise((resolve) => {
@@ -63,26 +65,27 @@ async function write(work: (drafts: IDBObjectStore) => void): Promise<boolean> {
       transaction.onabort = () => resolve(false);
       work(transaction.objectStore(STORE));
     } catch {
-      // The browser closed the database, as when its data are cleared.
+      // The browser closed the database, for example because the user cleared its data.
       resolve(false);
     }
   });
 }
 
 /**
- * Drafts in IndexedDB. Browsers put off for seconds, after many writes for a minute, what comes into `localStorage`: it
- * survives a crash of the tab, not one of the browser. What is written here is with the operating system at once.
+ * Stores a draft in IndexedDB. Browsers delay writing `localStorage` to disk for seconds, after many writes for a
+ * minute, so it survives a crash of the tab but not of the browser. IndexedDB passes a write to the operating system at
+ * once.
  */
 export function putDraft(key: string, draft: Draft): Promise<boolean> {
   return write((drafts) => drafts.put(draft, key));
 }
 
-/** Leaves a mark that it is deleted: after a crash of the browser `localStorage` may have it again. */
+/** Marks a draft as deleted: after a crash of the browser, `localStorage` may contain it again. */
 export function dropDraft(key: string): Promise<boolean> {
   return write((drafts) => drafts.put({ at: Date.now() } satisfies Deleted, key));
 }
 
-/** The drafts whose keys begin with this, and marks of those that were deleted today. */
+/** Returns the drafts whose keys have this prefix, and the marks of drafts deleted within the last day. */
 export async function getDrafts(prefix: string): Promise<Map<string, Draft | Deleted>> {
   const found = new Map<string, Draft | Deleted>();
   await write((drafts) => {

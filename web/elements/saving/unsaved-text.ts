@@ -7,17 +7,17 @@ import { DRAFT_PARAMETER, sayUnsaved } from './say-unsaved.ts';
 import { ServerDraft } from './server-draft.ts';
 import type { Draft } from './stored-drafts.ts';
 
-/** Keeps what of a page is not saved: in the browser and, as a copy, by the service. It brings back what was kept. */
+/** Keeps unsaved changes of a page in the browser and, as a copy, in the service, and restores them. */
 export class UnsavedText {
   readonly #page: EditedPage;
   readonly #isSaving: () => boolean;
   readonly #draft: LocalDraft;
   readonly #server: ServerDraft;
-  /** How much typing a crash may lose. */
+  /** Limits how much typing a crash can lose. */
   readonly #storeTimer = new PauseTimer(() => this.store({ isTyping: true }));
-  /** When the draft that is stored was written, in milliseconds since 1970; 0 where there is none. */
+  /** When the stored draft was written, in milliseconds since 1970; 0 without a draft. */
   #storedAt = 0;
-  /** Until then nothing is stored: it could replace what is to be restored. */
+  /** Nothing is stored before this is set, because it could overwrite the draft to restore. */
   #isRestored = false;
   readonly restored: Promise<void>;
 
@@ -34,7 +34,7 @@ export class UnsavedText {
     this.restored = this.#restore();
   }
 
-  /** Typing does not put off that it is stored. */
+  /** Schedules storing the text. More typing does not postpone it. */
   changed(): void {
     const { form, editor } = this.#page;
     this.#server.schedule(editor.textLength);
@@ -44,25 +44,25 @@ export class UnsavedText {
     this.#storeTimer.start(editor.textLength);
   }
 
-  /** The page of a new text was created: what is stored is kept with it. */
+  /** Moves the stored draft to the page that was created for a new text. */
   moveToPage(): void {
     this.#draft.moveToPage();
   }
 
-  /** Keeps the text if there is something in it that is not saved. */
+  /** Stores the text if it has unsaved changes, otherwise deletes the draft. */
   keep(): void {
     if (this.#page.isChanged) this.store();
     else this.discard();
   }
 
-  /** There is nothing that is not saved. */
+  /** Deletes the draft, because everything is saved. */
   discard(): void {
     this.#storedAt = 0;
     this.#draft.delete();
     this.#server.delete();
   }
 
-  /** `isAside`: the user goes on with another draft. */
+  /** Stores the text. `isAside`: the user continues another draft. */
   store({ isTyping = false, isAside = false } = {}): void {
     if (!this.#isRestored) return;
     this.#storeTimer.stop();
@@ -83,7 +83,7 @@ export class UnsavedText {
       ? this.#draft.storeWhileTyping(fields, editor.textParts)
       : this.#draft.store({ ...fields, markdown: editor.text });
     void storing.then((isStored) => {
-      // It was typed on, saved or discarded meanwhile.
+      // The user has typed, saved or discarded the text since.
       if (this.#isSaving() || this.#storeTimer.isWaiting || this.#storedAt !== at) return;
       form.showState(
         isStored
@@ -93,7 +93,7 @@ export class UnsavedText {
     });
   }
 
-  /** Goes on with what this tab had written before a reload or a crash, and offers what other tabs left. */
+  /** Restores the text that this tab wrote before a reload or a crash, and offers the drafts of other tabs. */
   async #restore(): Promise<void> {
     const page = this.#page;
     const { form, editor } = page;
@@ -105,12 +105,12 @@ export class UnsavedText {
     this.#isRestored = true;
     const isTyped = form.title.value !== shown[0] || editor.text !== shown[1];
     const own = this.#draft.read();
-    // A form that the service returned with a note is newer than what is stored. Browsers refill forms on a reload, and
-    // the user may have typed before the script was loaded.
+    // A form that the service returned with a note is newer than the stored draft. Browsers refill forms on a reload,
+    // and the user may have typed before the script was loaded.
     if (isFresh) this.store();
     else if (own) {
       this.#server.resumed(this.#draft.id);
-      // What was typed before it was known becomes a draft of its own.
+      // Text typed before the draft was loaded becomes a draft of its own.
       if (isTyped) this.#resumeOther(own);
       else this.#resume(own);
     } else if (page.isChanged) this.changed();
@@ -126,7 +126,7 @@ export class UnsavedText {
     });
   }
 
-  /** What was written here stays as a draft of its own, which is offered later. */
+  /** Resumes another draft. Text written here stays as its own draft and is offered later. */
   #resumeOther(draft: Draft, where?: string): void {
     if (this.#page.isChanged) {
       this.store({ isAside: true });
