@@ -2,7 +2,7 @@ import { type EditorState, type Extension, StateEffect, StateField, type Transac
 import { EditorView, showTooltip, type Tooltip, type TooltipView } from '@codemirror/view';
 import { questionForm } from './question-form.ts';
 
-/** Where the description of a picture is written: between its brackets. */
+/** The range of a picture's description, between its brackets. */
 interface AltPlace {
   from: number;
   to: number;
@@ -11,7 +11,7 @@ interface AltPlace {
 const ask = StateEffect.define<AltPlace>();
 const answered = StateEffect.define<null>();
 
-/** The pictures whose descriptions are asked for, the first of them now. */
+/** The pictures whose descriptions are asked for. The question about the first is open. */
 const questions = StateField.define<readonly AltPlace[]>({
   create: () => [],
   update: (places, transaction) => nextPlaces(places, transaction),
@@ -22,7 +22,7 @@ function nextPlaces(places: readonly AltPlace[], { changes, docChanged, effects 
   let next = places;
   if (docChanged && places.length > 0) {
     const moved = places.map(({ from, to }) => ({ from: changes.mapPos(from, -1), to: changes.mapPos(to, 1) }));
-    // Of a picture that was deleted nothing is asked any more.
+    // Drop the questions about deleted pictures.
     next = moved.filter(({ from, to }, i) => to > from || places[i]?.from === places[i]?.to);
   }
   for (const effect of effects) {
@@ -34,7 +34,7 @@ function nextPlaces(places: readonly AltPlace[], { changes, docChanged, effects 
 
 function tooltipFor(state: EditorState): Tooltip | null {
   const [first] = state.field(questions);
-  // Below its line: where the picture is shown in place of its text there are no positions.
+  // Below the line, because a picture shown in place of its text leaves no positions inside it.
   return first ? { pos: state.doc.lineAt(first.to).to, create: createQuestion } : null;
 }
 
@@ -65,10 +65,10 @@ function answer(view: EditorView, alt: string): void {
   });
 }
 
-/** Asks for the description of a picture, beside it; the field gets the focus where `isFocused`. */
+/** Asks for the description of a picture, next to the picture. Focuses the field if `isFocused`. */
 export function askForAlt(view: EditorView, place: AltPlace, isFocused: boolean): void {
   view.dispatch({ effects: ask.of(place) });
-  // It is drawn with the next measurement.
+  // The tooltip is drawn at the next measurement.
   if (isFocused) setTimeout(() => view.dom.querySelector<HTMLElement>('.alt-question input')?.focus());
 }
 

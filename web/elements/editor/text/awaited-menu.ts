@@ -2,16 +2,16 @@ import { acceptCompletion, completionStatus } from '@codemirror/autocomplete';
 import { type Extension, Prec } from '@codemirror/state';
 import { type EditorView, keymap, runScopeHandlers, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 
-/** What asks for a menu: a slash with letters behind it, or the beginning of a link to a page. */
+/** Text that opens a menu: a slash followed by letters, or the beginning of a link to a page. */
 const ASKS = /(?:(?:^|\s)\/[\p{L}\p{N}_]+|\[\[[^\]]+)$/u;
 
-/** Then Enter is Enter. */
+/** After this time Enter breaks the line. */
 const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Enter that is pressed before a menu has come does what it would do with the menu, so that who knows the name of an element
- * needs not look: it takes the element that is named, or else waits for the menu and takes its first entry. Where no menu
- * comes, and before any other key, it is Enter.
+ * Handles Enter pressed before a menu has loaded, so that a user who knows an element's name need not wait for the
+ * menu. Enter inserts the named element, or else waits for the menu and takes its first entry. If no menu comes, or
+ * before any other key, Enter breaks the line.
  */
 class AwaitedMenu {
   readonly #view: EditorView;
@@ -22,7 +22,7 @@ class AwaitedMenu {
     this.#view = view;
   }
 
-  /** Whether Enter is dealt with: the menu is waited for, or needs not come. */
+  /** Returns whether Enter is handled: the menu is awaited, or is not needed. */
   begin(insertNamed: (view: EditorView) => boolean): boolean {
     const { state } = this.#view;
     const { head, empty } = state.selection.main;
@@ -65,8 +65,8 @@ class AwaitedMenu {
 const plugin = ViewPlugin.fromClass(AwaitedMenu);
 
 /**
- * Comes before `autocompletion`, whose Enter takes an entry only of a menu that is there. `insertNamed` inserts the element
- * that is named before the cursor, if there is one.
+ * Must come before `autocompletion`, whose Enter takes an entry only from an open menu. `insertNamed` inserts the
+ * element named before the cursor, if such an element exists.
  */
 export const awaitedMenu = (insertNamed: (view: EditorView) => boolean): Extension => [
   plugin,

@@ -1,12 +1,12 @@
 import { EditorView } from '@codemirror/view';
 
 /**
- * The caret stays clear of the bars, which cover the beginning and the end of the window. No margins of the editor: menus beside the
- * text would be hidden in as many of its lines, since it is the window that scrolls.
+ * Keeps the caret clear of the bars, which cover the top and the bottom of the window. Scroll margins of the editor
+ * would not do: the window scrolls, so margins would hide menus next to the text in as many lines.
  */
 export const keepClearOfBars = EditorView.scrollHandler.of((view, range, { y }) => {
   if (y === 'nearest') {
-    // Once the editor has scrolled, which it does first.
+    // Measure after the editor's own scrolling.
     view.requestMeasure({
       key: 'bars',
       read: () => view.coordsAtPos(range.head),
@@ -22,7 +22,7 @@ export const keepClearOfBars = EditorView.scrollHandler.of((view, range, { y }) 
   return false;
 });
 
-/** The height of a bar; 0 if there is none. */
+/** Returns the height of a bar in pixels; 0 if the page does not have it. */
 export function heightOf(bar: string): number {
   return document.querySelector(bar)?.clientHeight ?? 0;
 }

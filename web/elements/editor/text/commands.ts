@@ -2,10 +2,10 @@ import { type ChangeSpec, EditorSelection } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { focusTable } from './rich/blocks.ts';
 
-/** What a line may begin with that makes it a block: a heading, an item, a task, a quote. */
+/** The prefix that makes a line a heading, an item, a task or a quote. */
 const PREFIX = /^(\s*)(#{1,6}\s+|[-*+]\s+\[[ xX]\]\s+|[-*+]\s+|\d+[.)]\s+|>\s?)?/;
 
-/** Gives the selected lines a prefix in place of the one that they have; removes it if all have it. */
+/** Replaces the prefix of each selected line; removes it if all lines have it. */
 export function togglePrefix(view: EditorView, prefix: string): boolean {
   const { state } = view;
   const { from, to } = state.selection.main;
@@ -32,8 +32,8 @@ export function togglePrefix(view: EditorView, prefix: string): boolean {
 }
 
 /**
- * Inserts a block on lines of its own: behind the line of the cursor, or in place of `from` to the cursor. The cursor goes
- * where `|` is written as U+0000.
+ * Inserts a block on its own lines: after the line of the cursor, or replacing the text from `from` to the cursor. The
+ * cursor moves to U+0000 in the template.
  */
 export function insertBlock(view: EditorView, template: string, from = view.state.selection.main.head): void {
   const { state } = view;
@@ -42,7 +42,7 @@ export function insertBlock(view: EditorView, template: string, from = view.stat
   const before = state.sliceDoc(line.from, from);
   const after = state.sliceDoc(head, line.to);
   const isFirst = before.trim() === '';
-  // What separates a block from a paragraph is an empty line.
+  // An empty line separates a block from a paragraph.
   const previous = line.number > 1 ? state.doc.line(line.number - 1).text : '';
   const lead = !isFirst ? '\n\n' : previous.trim() !== '' ? '\n' : '';
   const end = after.trim() !== '' || line.to < state.doc.length ? '\n' : '';
@@ -65,7 +65,7 @@ export function insertBlock(view: EditorView, template: string, from = view.stat
 
 export const TABLE = '|  |  |\n| --- | --- |\n|  |  |\n';
 
-/** Links the selected words, or the word at the cursor; the cursor goes to where the address is written. */
+/** Links the selected words, or the word at the cursor, and moves the cursor to the address. */
 export function insertLink(view: EditorView, address = ''): boolean {
   const { state } = view;
   const { main } = state.selection;

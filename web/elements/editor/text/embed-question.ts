@@ -4,7 +4,7 @@ import { embedOf, SERVICE_NAMES } from '../../embeds/services.ts';
 import { insertBlock } from './commands.ts';
 import { questionForm } from './question-form.ts';
 
-/** Where the address of an embed is asked for; null closes the question. */
+/** The position at which to ask for the address of an embed; null closes the question. */
 const asked = StateEffect.define<number | null>();
 
 const question = StateField.define<Tooltip | null>({
@@ -69,11 +69,11 @@ const theme = EditorView.theme({
   '.embed-question span': { flexBasis: '100%', fontSize: '0.85rem', color: 'var(--ink-2)' },
 });
 
-/** Asks for the address of what a page is to show of another service, and inserts it as a block. */
+/** Asks for the address of content of another service and inserts it as a block. */
 export function askForEmbed(view: EditorView): void {
   const isNew = view.state.field(question, false) === undefined;
   if (isNew) view.dispatch({ effects: StateEffect.appendConfig.of([question, theme]) });
   view.dispatch({ effects: asked.of(view.state.selection.main.head) });
-  // It is drawn with the next measurement.
+  // The tooltip is drawn at the next measurement.
   setTimeout(() => view.dom.querySelector<HTMLElement>('.embed-question input')?.focus());
 }

@@ -2,15 +2,15 @@ import type { Completion, CompletionContext, CompletionResult } from '@codemirro
 import { useOf } from '../../emoji-use.ts';
 import { loadEmojiNames } from '../../lazy-modules.ts';
 
-/** A colon and what a name begins with; one letter is seldom meant as that, and a time of day never. */
+/** A colon and the beginning of a name. One letter is rarely meant as a name, and a time of day never. */
 const BEGUN = /(?<=^|[\s(>*_~=]):[a-z+-][a-z0-9_+-]+/;
 
-/** Less than what a name loses that only contains what was typed. */
+/** Less than CodeMirror's penalty for a name that contains the typed text but does not begin with it. */
 const MOST_BOOST = 70;
 
 let options: Promise<Completion[]> | undefined;
 
-/** Completes `:name` with emoji, by the names that the service reads as well. */
+/** Completes `:name` with emoji, using the same names as the service. */
 export async function emojiMenu(context: CompletionContext): Promise<CompletionResult | null> {
   const typed = context.matchBefore(BEGUN);
   if (!typed) return null;
@@ -27,7 +27,8 @@ async function loadOptions(): Promise<Completion[]> {
   try {
     const names = await loadEmojiNames();
     return Object.entries(names).map(([name, emoji]) => ({
-      // Without the colon behind it: a name that is typed to its end comes before those that begin so.
+      // The label omits the closing colon, so that a completely typed name sorts before longer names with the same
+      // beginning.
       label: `:${name}`,
       displayLabel: `:${name}:`,
       detail: emoji,
@@ -35,7 +36,7 @@ async function loadOptions(): Promise<Completion[]> {
       boost: Math.max(0, MOST_BOOST - useOf(name)),
     }));
   } catch {
-    // The names cannot be loaded just now: they are asked for again with the next colon.
+    // The names could not be loaded. Retry at the next colon.
     options = undefined;
     return [];
   }

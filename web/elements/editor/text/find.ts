@@ -2,7 +2,7 @@ import { search, searchKeymap } from '@codemirror/search';
 import { EditorState } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 
-/** Finding and replacing: the browser's own finds only what is drawn, which of a long text is a part. */
+/** Finds and replaces text. The browser's own search finds only rendered text, which is a part of a long document. */
 export const findAndReplace = [
   search({ top: true }),
   EditorState.phrases.of({

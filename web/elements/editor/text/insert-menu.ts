@@ -10,9 +10,9 @@ import { insertBlock, TABLE } from './commands.ts';
 import { askForEmbed } from './embed-question.ts';
 import { openProperties } from './properties/properties-view.ts';
 
-/** What the menu does that is not only text. */
+/** Actions of the menu other than inserting text. */
 export interface InsertActions {
-  /** Lets the user choose files, which are attached and linked. */
+  /** Lets the user choose files, then attaches and links them. */
   chooseFiles(accept: string): void;
 }
 
@@ -20,9 +20,9 @@ interface Entry {
   name: string;
   detail: string;
   icon: ToolIcon;
-  /** A block of lines of its own; the cursor goes to U+0000. */
+  /** A block on its own lines; the cursor moves to U+0000. */
   block?: string;
-  /** Text in the line. */
+  /** Text inserted within the line. */
   text?(): string;
   run?(actions: InsertActions, view: EditorView): void;
 }
@@ -61,7 +61,7 @@ export function slashMenu(actions: InsertActions) {
     displayLabel: entry.name.charAt(0).toUpperCase() + entry.name.slice(1),
     detail: entry.detail,
     type: entry.icon,
-    // In the order of the list, as long as nothing is typed.
+    // Keeps the order of the list until something is typed.
     boost: -i,
     apply: (view, _completion, from, to) => apply(view, entry, from, to, actions),
   }));
@@ -71,11 +71,14 @@ export function slashMenu(actions: InsertActions) {
   };
 }
 
-/** What of a name is typed, whose slash is not shown in the menu. */
+/** Converts matched positions of `/name` to positions of the displayed name, which has no slash. */
 export const matchBehindSlash = (_completion: Completion, matched: readonly number[] = []) =>
   matched.map((at) => Math.max(0, at - 1));
 
-/** Inserts the first element of the menu whose name begins as what is typed behind a slash. Whether there is one. */
+/**
+ * Inserts the first element of the menu whose name begins with the text typed after a slash. Returns whether such an
+ * element exists.
+ */
 export function insertNamed(view: EditorView, actions: InsertActions): boolean {
   const to = view.state.selection.main.head;
   const line = view.state.doc.lineAt(to);

@@ -23,7 +23,7 @@ const KEYS: readonly [keys: string, does: string][] = [
   ['Ctrl+S', 'save'],
 ];
 
-/** Shows the keys of the editor, in a dialog that Escape closes. */
+/** Shows the keyboard shortcuts of the editor in a dialog that Escape closes. */
 export function showKeys(): boolean {
   const dialog = document.createElement('dialog');
   dialog.className = 'keys-dialog';
@@ -44,7 +44,7 @@ export function showKeys(): boolean {
   close.textContent = 'Close';
   close.addEventListener('click', () => dialog.close());
   dialog.addEventListener('close', () => dialog.remove());
-  // First, as it takes the focus: a narrow window would begin with the end of the list.
+  // The button comes first because it takes the focus; otherwise a narrow window would start at the end of the list.
   head.append(heading, close);
   dialog.append(head, list);
   document.body.append(dialog);

@@ -6,7 +6,7 @@ import type { Input, SyntaxNode } from '@lezer/common';
 import { styleTags, tags } from '@lezer/highlight';
 import { type BlockContext, GFM, type InlineContext, type Line, type MarkdownConfig, parser } from '@lezer/markdown';
 
-/** The library's own: its commands work only where the text is of the language with this facet. */
+/** The facet of the library's own language, because its commands work only in a language with this facet. */
 const { data } = markdownLanguage;
 
 const EQUALS = 61;
@@ -63,7 +63,7 @@ function inlineMath(cx: InlineContext, at: number): number {
   const size = cx.char(at + 1) === DOLLAR ? 2 : 1;
   const mark = '$'.repeat(size);
   const text = cx.slice(at + size, cx.end);
-  // As in Pandoc: an amount of money is no formula.
+  // As in Pandoc: an amount of money is not a formula.
   if (size === 1 && /^\s/.test(text)) return -1;
   for (let close = text.indexOf(mark); close >= 0; close = text.indexOf(mark, close + 1)) {
     if (close === 0 || text[close - 1] === '\\') continue;
@@ -73,7 +73,10 @@ function inlineMath(cx: InlineContext, at: number): number {
   return -1;
 }
 
-/** How many of the blocks around it a line goes on in: the parser's own blocks read it, and its types omit it. */
+/**
+ * Returns the number of enclosing blocks that a line continues. The parser's own blocks read this field, but its types
+ * omit it.
+ */
 const depthOf = (line: Line) => (line as Line & { depth: number }).depth;
 
 const math: MarkdownConfig = {
@@ -105,10 +108,10 @@ const math: MarkdownConfig = {
   ],
 };
 
-/** How deep quotes and lists may be in each other. The highlighter goes down by recursion, and has no stack for 10,000 of them. */
+/** Maximum nesting of quotes and lists. The highlighter is recursive, and 10,000 levels overflow its stack. */
 const DEEPEST = 100;
 
-/** What is deeper is shown as it is written. */
+/** Treats deeper nesting as plain text. */
 const plainWhereDeep: MarkdownConfig = {
   parseBlock: [
     {
@@ -124,10 +127,10 @@ const plainWhereDeep: MarkdownConfig = {
   ],
 };
 
-/** How long front matter may be whose first line is no field, such as a comment. */
+/** Maximum length of front matter whose first line is not a field, such as a comment. */
 const LOOKED_AT = 20_000;
 const CLOSED = /^---[ \t]*\n(?:[^\n]*\n)*?---[ \t]*(?:\n|$)/;
-/** The parser's own blocks may look ahead in what is parsed, and its types omit it. */
+/** Reads ahead in the parser's input, as its own blocks do; its types omit this field. */
 const readStart = (cx: BlockContext) => (cx as BlockContext & { input: Input }).input.read(0, LOOKED_AT);
 
 const frontMatter: MarkdownConfig = {
@@ -138,7 +141,7 @@ const frontMatter: MarkdownConfig = {
       before: 'HorizontalRule',
       parse(cx, line) {
         if (cx.lineStart > 0 || line.text.trimEnd() !== '---') return false;
-        // While it is being typed it has no end yet.
+        // Front matter has no closing line while it is being typed.
         if (!/^[\w-]+\s*:/.test(cx.peekLine()) && !CLOSED.test(readStart(cx))) return false;
         let to = line.text.length;
         while (cx.nextLine()) {
@@ -171,12 +174,12 @@ const markdownParser = parser.configure([
 
 const language = new Language(data, markdownParser, [], 'markdown');
 
-/** The level of a heading's node; 0 for other nodes. */
+/** Returns the level of a heading node; 0 for other nodes. */
 export function headingLevel(name: string): number {
   return Number(/^(?:ATX|Setext)Heading(\d)$/.exec(name)?.[1] ?? 0);
 }
 
-/** A heading folds all until the next one that is not below it. */
+/** Folds a heading up to the next heading of the same or a higher level. */
 const foldHeadings = foldService.of((state, _start, end) => {
   for (let node = syntaxTree(state).resolveInner(end, -1); node.parent; node = node.parent) {
     const level = headingLevel(node.name);
@@ -193,10 +196,13 @@ const foldHeadings = foldService.of((state, _start, end) => {
   return null;
 });
 
-/** Enter in a list or a quote goes on with it. */
+/** Continues a list or a quote at Enter. */
 export const continueMarkup = insertNewlineContinueMarkupCommand({ nonTightLists: false });
 
-/** Enter in an empty line of a quote leaves the quote, as it ends a list; a blank line keeps what follows out of it. */
+/**
+ * Leaves a quote at Enter in an empty line, as Enter ends a list. A blank line keeps the following text out of the
+ * quote.
+ */
 const leaveQuote: StateCommand = ({ state, dispatch }) => {
   const { main, ranges } = state.selection;
   const line = state.doc.lineAt(main.head);
@@ -220,8 +226,8 @@ const leaveQuote: StateCommand = ({ state, dispatch }) => {
 };
 
 /**
- * Markdown as the service reads it. Not `markdown()` of lang-markdown, whose highlighting of HTML, CSS and JavaScript is
- * larger than all else of it.
+ * Markdown as the service reads it. Does not use `markdown()` of lang-markdown, whose highlighting of HTML, CSS and
+ * JavaScript is larger than the rest of it.
  */
 export const markdownSupport = [
   language,
@@ -234,7 +240,7 @@ export const markdownSupport = [
   ),
 ];
 
-/** Parses a piece of Markdown that stands for itself, such as the text of a table's cell. */
+/** Parses a piece of Markdown on its own, such as the text of a table cell. */
 export function parseMarkdownText(text: string) {
   return markdownParser.parse(text);
 }

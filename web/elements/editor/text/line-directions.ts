@@ -1,7 +1,7 @@
 import { RangeSetBuilder } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 
-/** Letters that are written from the right to the left. */
+/** Letters of right-to-left scripts. */
 const FROM_RIGHT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 const ownDirection = Decoration.line({ attributes: { dir: 'auto' } });
@@ -18,7 +18,9 @@ function directionsOf({ state, visibleRanges }: EditorView): DecorationSet {
   return made.finish();
 }
 
-/** Lines in Arabic, Hebrew and the like begin at the right, and arrow keys move in them as they are read. */
+/**
+ * Aligns lines in Arabic, Hebrew and similar scripts to the right, and makes arrow keys follow their reading direction.
+ */
 export const lineDirections = [
   EditorView.perLineTextDirection.of(true),
   ViewPlugin.fromClass(

@@ -10,14 +10,14 @@ import {
   type Text,
 } from '@codemirror/state';
 
-/** A line break that is not written as most of the text's are. It covers the break, and is deleted with it. */
+/** A line break that differs from most line breaks of the text. The range covers the break and is deleted with it. */
 class OtherBreak extends RangeValue {
   override startSide = 1;
   override endSide = -1;
 }
 
 interface LineEnds {
-  /** Whether most line breaks are CRLF, which new ones then are as well. */
+  /** Whether most line breaks are CRLF. New line breaks are then CRLF too. */
   isCrlf: boolean;
   others: RangeSet<OtherBreak>;
 }
@@ -31,8 +31,8 @@ const restoreBreaks = StateEffect.define<number[]>({
 const breakAt = (at: number) => new OtherBreak().range(at, at + 1);
 
 /**
- * How the line breaks of the text are written. The editor's document has LF alone, so that no command has to know of CR;
- * a CR without LF, U+2028 and the like are characters of a line.
+ * The line breaks as written in the text. The editor's document has LF only, so that commands need not handle CR. A CR
+ * without LF, U+2028 and the like are characters of a line.
  */
 const lineEnds = StateField.define<LineEnds>({
   create: () => ({ isCrlf: false, others: RangeSet.empty }),
@@ -47,7 +47,10 @@ const lineEnds = StateField.define<LineEnds>({
   },
 });
 
-/** The breaks that a change leaves. One that is replaced is gone: mapped alone, it would cover what is written in its place. */
+/**
+ * Maps the breaks through a change and drops replaced ones. Mapping alone would make a replaced break cover the text
+ * inserted in its place.
+ */
 function mapped(others: RangeSet<OtherBreak>, changes: ChangeSet): RangeSet<OtherBreak> {
   let left = others;
   changes.iterChangedRanges((from, to) => {
@@ -56,7 +59,7 @@ function mapped(others: RangeSet<OtherBreak>, changes: ChangeSet): RangeSet<Othe
   return left.map(changes);
 }
 
-/** A break that an undo brings back is written as it was. */
+/** Restores the original form of a break when undo brings it back. */
 const undoBreaks = invertedEffects.of((transaction) => {
   const before = transaction.startState.field(lineEnds);
   if (transaction.effects.some((effect) => effect.is(setLineEnds))) return [setLineEnds.of(before)];
@@ -74,7 +77,7 @@ const undoBreaks = invertedEffects.of((transaction) => {
 
 export const keepLineEnds: Extension = [lineEnds, undoBreaks];
 
-/** A text for the editor: the document with LF alone, and an effect that keeps how its breaks are written. */
+/** Converts a text for the editor: a document with LF only, and an effect that records the original line breaks. */
 export function readText(text: string): { doc: string; effect: StateEffect<LineEnds> } {
   const breaks: boolean[] = [];
   const positions: number[] = [];
@@ -93,17 +96,17 @@ export function readText(text: string): { doc: string; effect: StateEffect<LineE
   };
 }
 
-/** The texts of a document's parts, as they are written: with LF, and with CRLF. */
+/** Cache of the written texts of a document's parts, with LF and with CRLF. */
 const partTexts = { lf: new WeakMap<Text, string>(), crlf: new WeakMap<Text, string>() };
 
-/** The text with its line breaks as they are written. */
+/** Returns the text with its original line breaks. */
 export function writeText(state: EditorState): string {
   return writeParts(state).join('');
 }
 
 /**
- * The same in parts. A change leaves most parts of a document as they are, and a long one is asked for its text every second: parts that
- * were left are the same strings again.
+ * Returns the same text in parts. The text of a long document is read every second, and a change leaves most of its
+ * parts untouched; untouched parts are the same strings each time.
  */
 export function writeParts(state: EditorState): string[] {
   const { isCrlf, others } = state.field(lineEnds);
@@ -117,7 +120,7 @@ export function writeParts(state: EditorState): string[] {
   });
 }
 
-/** `from`, `to`: where the part is in the document, with the line break behind it, if there is one. */
+/** `from`, `to`: the range of the part in the document, including the line break that follows it, if any. */
 function writePart(part: Text, { from, to, isCrlf, others }: { from: number; to: number } & LineEnds): string {
   const [usual, other] = isCrlf ? ['\r\n', '\n'] : ['\n', '\r\n'];
   const breaks: number[] = [];
@@ -129,7 +132,7 @@ function writePart(part: Text, { from, to, isCrlf, others }: { from: number; to:
   const lines = (text: string) => (isCrlf ? text.replaceAll('\n', usual) : text);
   if (breaks.length === 0) {
     const known = isCrlf ? partTexts.crlf : partTexts.lf;
-    // With the break behind it, which all but the last part have.
+    // With the following line break, which all parts except the last have.
     const key = end === '' ? undefined : part;
     const text = (key && known.get(key)) ?? lines(part.toString() + end);
     if (key) known.set(key, text);

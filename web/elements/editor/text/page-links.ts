@@ -8,14 +8,13 @@ interface Suggestion {
   path: string;
 }
 
-/** What a completion needs to know of the page that is written. */
+/** The data about the edited page that completion needs. */
 export interface LinkContext {
-  /** The API path of the wiki. */
   api: string;
   showStatus(words: string): void;
 }
 
-/** Completes `[[` with the pages whose titles hold the words, and offers to create the one that is missing. */
+/** Completes `[[` with pages whose titles contain the words, and offers to create a missing page. */
 export function pageLinks({ api, showStatus }: LinkContext) {
   return async (context: CompletionContext): Promise<CompletionResult | null> => {
     const typed = context.matchBefore(/\[\[[^[\]|#\n]{1,200}/);
@@ -51,10 +50,10 @@ export function pageLinks({ api, showStatus }: LinkContext) {
   };
 }
 
-/** Inserts a title behind `[[`; brackets that close the link already are used. */
+/** Inserts a title after `[[` and reuses brackets that already close the link. */
 function insertLink(view: EditorView, from: number, to: number, title: string): void {
   const closing = /^\]{0,2}/.exec(view.state.sliceDoc(to, to + 2))?.[0].length ?? 0;
-  // A title with these characters cannot be written in a wiki link as it is.
+  // A wiki link cannot contain these characters.
   const target = title.replace(/[[\]|#]/g, ' ');
   view.dispatch({
     changes: { from, to: to + closing, insert: `${target}]]` },

@@ -1,4 +1,4 @@
-/** What is asked beside the text: by a field with a label, and two buttons that answer or leave the question. */
+/** A question next to the text: a labelled field, and two buttons that answer or cancel. */
 interface Question {
   className: string;
   label: string;
@@ -8,7 +8,7 @@ interface Question {
   onLeave(): void;
 }
 
-/** Enter answers; Escape leaves the question, and is no key of an input method. */
+/** Creates the form of a question. Enter answers. Escape cancels, except as a key of an input method. */
 export function questionForm({ className, label: words, placeholder, buttons, onAnswer, onLeave }: Question) {
   const form = document.createElement('form');
   form.className = className;

@@ -1,11 +1,11 @@
 import { type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 
-/** How long after a key or a click the caret begins to blink. */
+/** Delay between a key or a click and the start of blinking. */
 const REST_MS = 500;
 
 /**
- * A caret that blinks when it rests, as in other programs. CodeMirror begins its animation again with each key, which costs a browser
- * a tenth of the key.
+ * Makes the caret blink only while it rests, as in other programs. CodeMirror restarts its animation at each key, which
+ * costs a browser a tenth of the time of a key.
  */
 class RestingCaret {
   readonly #scroller: HTMLElement;

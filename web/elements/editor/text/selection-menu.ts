@@ -3,10 +3,10 @@ import { EditorView, keymap, showTooltip, type Tooltip, type TooltipView } from 
 import { formatTools } from '../format-tools.ts';
 import { Toolbar } from '../toolbar.ts';
 
-/** The pointer that selects was released, or the menu was dismissed. */
+/** Set when the pointer that selects is released; cleared when the menu is dismissed. */
 const setShown = StateEffect.define<boolean>();
 
-/** The tools for the selected words, beside them; not while the pointer is still selecting. */
+/** The tools next to the selected words. Hidden while the pointer is still selecting. */
 const menuField = StateField.define<Tooltip | null>({
   create: () => null,
   update: (menu, transaction) => nextMenu(menu, transaction),
@@ -17,7 +17,7 @@ function nextMenu(menu: Tooltip | null, transaction: Transaction): Tooltip | nul
   const { state, effects, selection, docChanged } = transaction;
   for (const effect of effects) if (effect.is(setShown)) return effect.value ? menuFor(state) : null;
   if (!selection && !docChanged) return menu;
-  // What was only changed keeps its menu: a mark was set, and another may follow.
+  // Keep an open menu after a change: the user set a mark, and may set another.
   const isSelecting =
     selection !== undefined && transaction.isUserEvent('select') && !transaction.isUserEvent('select.pointer');
   return isSelecting || menu ? menuFor(state) : null;
@@ -44,7 +44,7 @@ function createMenu(view: EditorView): TooltipView {
 
 function focusMenu(view: EditorView): boolean {
   if (!view.state.field(menuField)) view.dispatch({ effects: setShown.of(true) });
-  // It is drawn with the next measurement.
+  // The tooltip is drawn at the next measurement.
   setTimeout(() => view.dom.querySelector<HTMLElement>('.selection-menu [tabindex="0"]')?.focus());
   return view.state.field(menuField) !== null;
 }
@@ -55,7 +55,10 @@ function dismissMenu(view: EditorView): boolean {
   return true;
 }
 
-/** The tools beside a selection. Alt+F10 leads into them, as in other editors; Escape back, and once more closes them. */
+/**
+ * Shows tools next to a selection. Alt+F10 moves the focus into them, as in other editors. Escape moves it back, and a
+ * second Escape closes them.
+ */
 export const selectionMenu: Extension = [
   menuField,
   keymap.of([
@@ -64,7 +67,7 @@ export const selectionMenu: Extension = [
   ]),
   EditorView.domEventHandlers({
     mouseup: (_event, view) => {
-      // The selection that the pointer made is read from the document a moment later.
+      // CodeMirror reads the pointer's selection from the document a moment later.
       setTimeout(() => view.hasFocus && view.dispatch({ effects: setShown.of(true) }));
     },
     focusout: (_event, view) => {

@@ -6,27 +6,26 @@ import { callApi, errorMessage } from '../../call-api.ts';
 import { insertBlock } from './commands.ts';
 import { matchBehindSlash } from './insert-menu.ts';
 
-/** What inserting a template needs to know of the page that is written. */
+/** The data about the edited page that inserting a template needs. */
 export interface TemplateContext {
-  /** The API path of the wiki. */
   api: string;
-  /** The path of the page, which its links lead from. */
+  /** The path of the page, which its links are relative to. */
   pagePath(): string;
   values(): TemplateValues;
   showStatus(words: string): void;
 }
 
-/** How long the list of templates is good for. */
+/** How long the list of templates is cached. */
 const LIST_MS = 5_000;
 
-/** Completes a slash with the templates of the wiki, below the elements to insert. */
+/** Completes a slash with the templates of the wiki, listed below the elements to insert. */
 export function templateMenu(context: TemplateContext) {
   let list: Promise<Completion[]> | undefined;
   let loadedAt = 0;
   return async (typed: CompletionContext): Promise<CompletionResult | null> => {
     const match = typed.matchBefore(/(?<=^|\s)\/[\p{L}\p{N}_]*/u);
     if (!match) return null;
-    // A template that was made meanwhile is there a moment later.
+    // A new template appears within seconds.
     if (!list || Date.now() - loadedAt > LIST_MS) [list, loadedAt] = [loadList(context), Date.now()];
     const options = await list;
     const validFor = /^\/[\p{L}\p{N}_]*$/u;
@@ -36,7 +35,7 @@ export function templateMenu(context: TemplateContext) {
 
 async function loadList(context: TemplateContext): Promise<Completion[]> {
   const all = await callApi<Template[]>('GET', `${context.api}/templates?limit=100`).catch(() => {
-    // The menu has its other entries; a page can be begun with a template elsewhere.
+    // The menu has other entries, and templates can also be chosen when a page is created.
     return [];
   });
   return all.map(({ page_id, title }) => ({

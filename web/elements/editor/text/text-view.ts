@@ -41,35 +41,35 @@ import { toggleMark } from './toggle-marks.ts';
 import { typeOverLines } from './type-over-lines.ts';
 
 export interface TextOptions extends AttachmentTarget, TemplateContext {
-  /** The API path of the wiki. */
   api: string;
-  /** The address of a picture as a browser loads it. */
+  /** Returns the address from which a browser loads a picture. */
   resolvePicture(address: string): string;
   onChange(): void;
-  /** The selection moved, or the text changed. */
+  /** Called when the selection moved or the text changed. */
   onSelect(): void;
-  /** The address of the wiki. */
   root: string;
   save(): void;
 }
 
-/** The text of a page in CodeMirror, byte for byte. */
+/** The text of a page in CodeMirror, preserved byte for byte. */
 export interface TextView {
-  /** Where it is shown. */
   readonly host: HTMLElement;
   readonly view: EditorView;
   text: string;
-  /** Strings that are the text together: those that an edit leaves are the same strings again. */
+  /** Strings whose concatenation is the text. Parts that an edit does not touch stay the same strings. */
   readonly textParts: readonly string[];
-  /** Whether the Markdown is shown as it is written; remembered in the browser. */
+  /** Whether the Markdown source is shown. The browser remembers it. */
   isSource: boolean;
-  /** Selects from one position to another, counted as in a textarea, and takes the focus. */
+  /** Selects a range and takes the focus. Positions count as in a textarea. */
   select(from: number, to: number): void;
-  /** Lets the user choose files, which are attached and linked where the cursor is. */
+  /** Lets the user choose files, then attaches them and links them at the cursor. */
   chooseFiles(accept: string): void;
 }
 
-/** The style sheets of the text. It is made when they are there, as it would be drawn twice otherwise. */
+/**
+ * Loads the style sheets of the text. The text view is created after they have loaded, because otherwise it would be
+ * drawn twice.
+ */
 export function loadTextStyles(): Promise<CSSStyleSheet[]> {
   return Promise.all(['style.css', 'editor.css'].map((name) => loadStyle(new URL(name, import.meta.url).href)));
 }
@@ -77,7 +77,8 @@ export function loadTextStyles(): Promise<CSSStyleSheet[]> {
 export function createTextView(text: string, styles: readonly CSSStyleSheet[], options: TextOptions): TextView {
   const host = document.createElement('div');
   host.className = 'text-view';
-  // CodeMirror adopts its style sheets in a shadow tree; outside of one it would need inline styles, which the policy forbids.
+  // CodeMirror adopts its style sheets in a shadow tree. Outside a shadow tree it would need inline styles, which the
+  // policy forbids.
   const shadow = host.attachShadow({ mode: 'open' });
   shadow.adoptedStyleSheets.push(...styles);
   const shown = new Compartment();
@@ -158,7 +159,7 @@ function editorKeys(options: TextOptions, toggleSource: () => void): KeyBinding[
     { key: 'Mod-i', run: (view) => toggleMark(view, '*') },
     { key: 'Mod-Shift-x', run: (view) => toggleMark(view, '~~') },
     { key: 'Mod-Shift-h', run: (view) => toggleMark(view, '==') },
-    // Outside of the text these keys open the search.
+    // Outside the text these keys open the search.
     { key: 'Mod-k', run: (view) => insertLink(view), stopPropagation: true },
     { key: 'Mod-Shift-8', run: (view) => togglePrefix(view, '- ') },
     { key: 'Mod-Shift-7', run: (view) => togglePrefix(view, '1. ') },
@@ -190,11 +191,14 @@ function rememberSource(isSource: boolean): void {
   try {
     localStorage.setItem(SOURCE_KEY, isSource ? 'yes' : 'no');
   } catch {
-    // Storage is disabled or full: the choice holds for this page.
+    // Storage is disabled or full: the choice applies to this page only.
   }
 }
 
-/** The list of a menu scrolls, by keys as well: it is a stop of the Tab key, and closes where that goes on. */
+/**
+ * Makes the scrollable list of a menu reachable by Tab, so that keys can scroll it. The menu closes when the focus
+ * leaves it.
+ */
 function makeListReachable(view: EditorView): void {
   if (completionStatus(view.state) !== 'active') return;
   const list = view.dom.querySelector<HTMLElement>('.cm-tooltip-autocomplete > ul');
@@ -203,7 +207,7 @@ function makeListReachable(view: EditorView): void {
   list.addEventListener('focusout', () => closeCompletion(view));
 }
 
-/** What the editor can do, however the text is shown. */
+/** Returns the extensions that both the rich view and the source view use. */
 function extensionsOf(
   options: TextOptions,
   { chooseFiles, toggleSource }: { chooseFiles(accept: string): void; toggleSource(): void },

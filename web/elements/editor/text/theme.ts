@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** Markdown highlighted similar to its rendering, in the colours of the page. */
+/** Highlights Markdown much like its rendering, in the colours of the page. */
 const HIGHLIGHTING = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '700', color: 'var(--ink)' },
   { tag: tags.heading1, fontSize: '1.3em' },
@@ -24,12 +24,13 @@ const THEME = EditorView.theme({
   },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
-    // The page scrolls, not the editor in it.
-    // Where the caret was before a change of the width must not widen the page.
+    // The page scrolls, not the editor in it. After a change of the width, the caret's old position must not widen the
+    // page.
     overflow: 'clip visible',
   },
-  // What is too wide, such as a table, scrolls in itself instead of widening all lines.
-  // As high as the text field that it replaces: what follows is below the window in both, so that nothing in it moves.
+  // Content that is too wide, such as a table, scrolls on its own instead of widening all lines. The height is at least
+  // the height of the text field that the editor replaces: both push the content below them out of the window, so that
+  // nothing visible moves.
   '.cm-content': {
     padding: '0.9rem 0.4rem',
     caretColor: 'var(--ink)',
@@ -38,7 +39,8 @@ const THEME = EditorView.theme({
     minHeight: 'max(26rem, 100vh - 15rem)',
   },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  // CodeMirror's own is as light in the dark as the letters on it. As specific as the rule that it replaces.
+  // CodeMirror's own dark selection is as light as the letters on it. The selector is as specific as the rule that it
+  // replaces.
   '.cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': {
     backgroundColor: 'color-mix(in srgb, var(--accent) 28%, transparent)',
   },
@@ -64,7 +66,7 @@ const THEME = EditorView.theme({
     lineHeight: '1.5',
   },
   '.cm-tooltip-autocomplete .icon': { flex: 'none', color: 'var(--ink-2)' },
-  // What is said of entries begins at one line, as long as their names are short.
+  // Aligns the details of entries with short names.
   '.cm-tooltip-autocomplete .icon + .cm-completionLabel': { minWidth: '6rem' },
   '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent-soft)', color: 'var(--ink)' },
   '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
@@ -77,7 +79,7 @@ const THEME = EditorView.theme({
   },
 });
 
-/** The Markdown as it is written. */
+/** Shows the Markdown source. */
 export const sourceTheme = [
   syntaxHighlighting(HIGHLIGHTING),
   EditorView.theme({ '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '0.95rem', lineHeight: '1.6' } }),

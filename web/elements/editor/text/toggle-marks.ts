@@ -2,7 +2,7 @@ import { syntaxTree } from '@codemirror/language';
 import { type ChangeSpec, EditorSelection, type EditorState, type SelectionRange } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 
-/** Marks around words, and the node of the syntax tree that they make. */
+/** Marks, each with the node of the syntax tree that it produces. */
 const NODES: Record<string, string> = {
   '**': 'StrongEmphasis',
   '*': 'Emphasis',
@@ -11,7 +11,7 @@ const NODES: Record<string, string> = {
   '==': 'Highlight',
 };
 
-/** Sets or removes a mark around each selection; around the word at the cursor where nothing is selected. */
+/** Sets or removes a mark around each selection, or around the word at the cursor if nothing is selected. */
 export function toggleMark(view: EditorView, mark: string): boolean {
   const { state } = view;
   view.dispatch(
@@ -21,7 +21,7 @@ export function toggleMark(view: EditorView, mark: string): boolean {
   return true;
 }
 
-/** Whether all of the selection is within such a mark. */
+/** Returns whether the whole selection is within such a mark. */
 export function hasMark(state: EditorState, mark: string): boolean {
   return markedNode(state, state.selection.main, mark) !== undefined;
 }
@@ -52,7 +52,9 @@ function unmark(state: EditorState, range: SelectionRange, mark: string) {
   return { changes, range: EditorSelection.range(set.mapPos(range.anchor, 1), set.mapPos(range.head, 1)) };
 }
 
-/** Only these marks are at both sides: the cursor in `****` is between two `**`, not between two `*`. */
+/**
+ * Returns whether exactly this mark is on both sides: the cursor in `****` is between two `**`, not between two `*`.
+ */
 function isBetweenMarks({ doc }: EditorState, at: number, mark: string): boolean {
   const size = mark.length;
   const around = doc.sliceString(Math.max(0, at - size - 1), at + size + 1);
@@ -62,7 +64,7 @@ function isBetweenMarks({ doc }: EditorState, at: number, mark: string): boolean
 function surround(state: EditorState, range: SelectionRange, mark: string) {
   const word = range.empty ? state.wordAt(range.head) : null;
   let { from, to } = word ?? range;
-  // Marks beside spaces mark nothing.
+  // Marks next to spaces have no effect in Markdown.
   const text = state.sliceDoc(from, to);
   if (text.trim() !== '') {
     from += text.length - text.trimStart().length;
