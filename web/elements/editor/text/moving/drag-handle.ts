@@ -2,13 +2,16 @@ import { type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 import { blockAt, type MovableBlock, siblingsAt } from './movable-block.ts';
 import { moveBlockTo } from './move-block.ts';
 
-/** A place to drop a block: before the sibling with this index, drawn at this height of the window. */
+/** A drop target: the index of the sibling to insert before, and the height in the window at which to draw the line. */
 interface Drop {
   target: number;
   y: number;
 }
 
-/** The handle beside the block under the pointer, by which it is dragged. For keys there is Alt+Shift and an arrow. */
+/**
+ * The handle next to the block under the pointer, for dragging the block. The keyboard equivalent is Alt+Shift and an
+ * arrow key.
+ */
 class DragHandle {
   readonly #view: EditorView;
   readonly #handle = document.createElement('div');
@@ -28,7 +31,7 @@ class DragHandle {
     this.#line.hidden = true;
     view.dom.append(this.#handle, this.#line);
     view.dom.addEventListener('pointermove', this.#onMove);
-    // A finger does not hover: the block that was touched has the handle.
+    // A finger does not hover, so the block that was touched gets the handle.
     view.dom.addEventListener('pointerup', this.#onMove);
     this.#handle.addEventListener('pointerdown', (event) => this.#begin(event));
     this.#handle.addEventListener('pointermove', (event) => this.#drag(event));
@@ -49,7 +52,7 @@ class DragHandle {
     this.#line.remove();
   }
 
-  /** The top of a position, in the coordinates of the editor's element. */
+  /** Returns the top of a position, relative to the editor's element. */
   #topOf(at: number): number {
     const { documentTop, dom } = this.#view;
     return this.#view.lineBlockAt(at).top + documentTop - dom.getBoundingClientRect().top;

@@ -2,21 +2,24 @@ import { ensureSyntaxTree, foldedRanges, syntaxTree } from '@codemirror/language
 import type { EditorState } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
 
-/** What moves as one: whole lines, without the line break at their end. */
+/** A block that moves as a unit: whole lines, without the line break at their end. */
 export interface MovableBlock {
   from: number;
   to: number;
-  /** An item moves among the items of its list; everything else among what stands in the page itself. */
+  /** An item moves among the items of its list; any other block among the top-level blocks of the page. */
   isItem: boolean;
 }
 
-/** The block at a position: the innermost item of a list, or what stands in the page itself; a folded heading with what it hides. */
+/**
+ * Returns the block at a position: the innermost list item, or the top-level block. A folded heading includes the text
+ * that it hides.
+ */
 export function blockAt(state: EditorState, at: number): MovableBlock | undefined {
   const node = nodeAt(state, at);
   return node && blockOf(state, node);
 }
 
-/** The blocks among which the one at a position moves, in their order, and which of them it is. */
+/** Returns the block at a position with its siblings in document order, and the block's index among them. */
 export function siblingsAt(state: EditorState, at: number): { blocks: MovableBlock[]; index: number } | undefined {
   const node = nodeAt(state, at);
   if (!node?.parent) return undefined;
@@ -32,14 +35,14 @@ export function siblingsAt(state: EditorState, at: number): { blocks: MovableBlo
   return index < 0 ? undefined : { blocks, index };
 }
 
-/** How long a text is parsed before a block of it is moved, in milliseconds. */
+/** Maximum time to parse a text before a block is moved, in milliseconds. */
 const PARSE_MS = 500;
 
 function nodeAt(state: EditorState, at: number): SyntaxNode | undefined {
   const line = state.doc.lineAt(at);
   const text = line.text.replace(/^[\s>]+/, '');
   if (text === '') return undefined;
-  // Of a long text just the beginning may be parsed.
+  // Of a long text only the beginning may be parsed.
   const tree = ensureSyntaxTree(state, state.doc.length, PARSE_MS) ?? syntaxTree(state);
   let found: SyntaxNode | undefined;
   for (let node: SyntaxNode | null = tree.resolveInner(line.to - text.length, 1); node; node = node.parent) {
@@ -49,7 +52,7 @@ function nodeAt(state: EditorState, at: number): SyntaxNode | undefined {
   return found;
 }
 
-/** Whether nothing but spaces and the marks of quotes is before it in its line. */
+/** Returns whether only spaces and quote marks precede the node in its line. */
 function isOnOwnLines({ doc }: EditorState, { from }: SyntaxNode): boolean {
   return /^[\s>]*$/.test(doc.sliceString(doc.lineAt(from).from, from));
 }
@@ -63,7 +66,7 @@ function blockOf(state: EditorState, node: SyntaxNode): MovableBlock {
       if (start >= node.from && start <= to) to = doc.lineAt(end).to;
     });
   }
-  // What a parser takes for the end of an item may be the empty line behind it.
+  // A parser may count the empty line after an item as part of it.
   while (to > from && doc.lineAt(to).text.trim() === '') to = doc.lineAt(to).from - 1;
   return { from, to, isItem: node.name === 'ListItem' };
 }

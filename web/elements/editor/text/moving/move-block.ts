@@ -2,7 +2,7 @@ import { EditorSelection, type EditorState, type Text } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view';
 import { type MovableBlock, siblingsAt } from './movable-block.ts';
 
-/** Moves the block of the cursor before the one above it, or behind the one below it. */
+/** Moves the block at the cursor above its previous sibling or below its next one. */
 export function moveBlock(by: 1 | -1) {
   return (view: EditorView): boolean => {
     const found = siblingsAt(view.state, view.state.selection.main.head);
@@ -14,7 +14,10 @@ export function moveBlock(by: 1 | -1) {
   };
 }
 
-/** Moves the block at a position before the one with this index among its siblings; behind the last one for their number. */
+/**
+ * Moves the block at a position before the sibling with index `target`, or to the end if `target` is the number of
+ * siblings.
+ */
 export function moveBlockTo(view: EditorView, at: number, target: number): void {
   const found = siblingsAt(view.state, at);
   const block = found?.blocks[found.index];
@@ -28,7 +31,7 @@ export function moveBlockTo(view: EditorView, at: number, target: number): void 
   exchange(view, isDown ? [block, passed] : [passed, block], isDown ? 0 : 1);
 }
 
-/** Exchanges two neighbours. The selection goes with the one that is moved. */
+/** Exchanges two neighbours. The selection moves with the moved block. */
 function exchange(view: EditorView, [upper, lower]: [MovableBlock, MovableBlock], moved: 0 | 1): void {
   const { state } = view;
   const { doc } = state;
@@ -50,11 +53,11 @@ function exchange(view: EditorView, [upper, lower]: [MovableBlock, MovableBlock]
   });
 }
 
-/** The texts of two blocks; those of numbered items with the number of the other, so that the list counts on. */
+/** Returns the texts of two blocks. Numbered items exchange their numbers, so that the list stays in order. */
 function withNumbers({ doc }: EditorState, upper: MovableBlock, lower: MovableBlock): [string, string] {
   const texts: [string, string] = [doc.sliceString(upper.from, upper.to), doc.sliceString(lower.from, lower.to)];
   const [one, other] = texts.map((text) => /^[\s>]*(\d+)[.)]/.exec(text));
-  // A longer number would change how far the lines below it are indented.
+  // A longer number would change the indentation that the lines below it need.
   if (!upper.isItem || !one?.[1] || !other?.[1] || one[1].length !== other[1].length) return texts;
   const numbered = (text: string, was: RegExpExecArray, number: string) =>
     was[0].replace(/\d+/, number) + text.slice(was[0].length);
@@ -67,7 +70,10 @@ function gapBetween(gap: string, above: string, below: string): string {
   return /\n[ \t]*\n/.test(gap) ? gap : gap + missingBreak(above, below);
 }
 
-/** What keeps two blocks apart that follow each other: without an empty line, a paragraph would go on in the next one. */
+/**
+ * Returns the line break needed between two consecutive blocks: without an empty line, a paragraph would continue into
+ * the next block.
+ */
 function missingBreak(above: string, below: string): string {
   if (above.trim() === '' || below.trim() === '' || isHeading(below)) return '';
   return isHeading(above) && !above.includes('\n') ? '' : '\n';

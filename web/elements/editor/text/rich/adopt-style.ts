@@ -1,7 +1,7 @@
 const adopted = new WeakMap<ShadowRoot, Set<string>>();
 const loaded = new Map<string, Promise<CSSStyleSheet>>();
 
-/** Loads a style sheet once. Without an answer it is empty: the text can be written without it. */
+/** Loads a style sheet once. If loading fails, the sheet is empty, because the text can be edited without it. */
 export function loadStyle(address: string): Promise<CSSStyleSheet> {
   const known = loaded.get(address);
   if (known) return known;
@@ -16,7 +16,7 @@ async function fetchStyle(address: string): Promise<CSSStyleSheet> {
   return reply?.ok ? sheet.replace(await reply.text()) : sheet;
 }
 
-/** Adopts a style sheet in a shadow tree, into which the rules of the page do not reach; once, however often it is asked. */
+/** Adopts a style sheet in a shadow tree, which the rules of the page do not reach. Repeated calls have no effect. */
 export async function adoptStyle(root: ShadowRoot, address: string): Promise<void> {
   const known = adopted.get(root) ?? new Set();
   adopted.set(root, known);

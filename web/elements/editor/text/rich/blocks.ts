@@ -16,17 +16,17 @@ import { DrawnWidget, PictureWidget } from './widgets.ts';
 
 interface Blocks {
   all: DecorationSet;
-  /** Without those whose source the selection is in. */
+  /** All decorations except blocks whose source contains the selection. */
   shown: DecorationSet;
   tree: Tree;
 }
 
-/** Nodes that have no blocks in them: most of the nodes, which need not be looked into. */
+/** Nodes without blocks inside. Most nodes are leaves, so skipping them saves most of the traversal. */
 const LEAVES = /^(?:Paragraph|(?:ATX|Setext)Heading\d|CodeBlock|HorizontalRule|LinkReference|Task)$/;
 
 /**
- * Tables, formulas and diagrams that take lines of their own, in place of their source. These change the heights of lines
- * far away, so CodeMirror wants them from a state field; only what a change or the parser has reached is looked at again.
+ * Replaces the source of tables, formulas and diagrams on lines of their own. They change the heights of distant lines,
+ * so CodeMirror requires a state field for them. An update scans only ranges that a change or the parser has reached.
  */
 const blocks = StateField.define<Blocks>({
   create: readBlocks,
@@ -72,16 +72,16 @@ function findBlocks(state: EditorState, tree: Tree, from: number, to: number): R
   return found;
 }
 
-/** HTML that is longer, in characters, is no picture alone. */
+/** Longer HTML, in characters, is not treated as a single picture. */
 const HTML_MAX = 4_000;
 
-/** The address of a picture as a browser loads it. */
+/** Returns the address from which a browser loads a picture. */
 export const pictureAddress = Facet.define<(address: string) => string, (address: string) => string>({
   combine: ([resolve]) => resolve ?? ((address) => address),
 });
 
 function widgetOf(state: EditorState, node: SyntaxNodeRef) {
-  // What is in a list or a quote is shown as its source, because its lines begin with the marks of that.
+  // Blocks in a list or a quote are shown as source, because their lines begin with its marks.
   if (node.node.parent?.parent) return undefined;
   const text = () => state.sliceDoc(state.doc.lineAt(node.from).from, state.doc.lineAt(node.to).to);
   if (node.name === 'Table') return new TableWidget(text());
@@ -99,14 +99,15 @@ function widgetOf(state: EditorState, node: SyntaxNodeRef) {
 }
 
 /**
- * A table stays where the caret comes into it, which goes on in a cell. A selection that begins or ends at a table or in it, such
- * as a word that was found, needs its source: a browser has no place for it there, and would select something else. So does what an
- * input method composes, which would end where the focus goes elsewhere.
+ * Hides the blocks whose source is needed. A table stays when the caret enters it, because the caret continues in a
+ * cell. A selection with an end at or in a table, such as a search match, needs the source: a browser cannot place the
+ * end there and would select something else. A composition of an input method needs the source too, because it would
+ * end when the focus moves into a cell.
  */
 function withoutSelected(all: DecorationSet, state: EditorState, isComposed = false): DecorationSet {
   if (!isCaretPlaced(state)) return all;
   let shown = all;
-  // Only what a range touches is looked at, not all blocks of a long text.
+  // Filter only the ranges of the selection, not all blocks of a long text.
   for (const { from, to } of state.selection.ranges) {
     shown = shown.update({
       filterFrom: from,
@@ -121,12 +122,12 @@ function withoutSelected(all: DecorationSet, state: EditorState, isComposed = fa
   return shown;
 }
 
-/** Whether the caret goes on in the widget, which then stays. */
+/** Returns whether the widget takes over the caret and so stays visible. */
 function keepsCaret(widget: unknown): boolean {
   return widget instanceof TableWidget || widget instanceof PropertiesWidget;
 }
 
-/** A caret that comes into a table goes on in its cell, and one that comes into front matter in a field. */
+/** Moves a caret that enters a table into a cell, and a caret that enters front matter into a field. */
 const enterTables = EditorView.updateListener.of(({ view, state, selectionSet }) => {
   const { main } = state.selection;
   if (!selectionSet || !main.empty || !view.hasFocus) return;
@@ -138,9 +139,9 @@ const enterTables = EditorView.updateListener.of(({ view, state, selectionSet })
   });
 });
 
-/** Moves the focus into the table that begins at a position. */
+/** Moves the focus into the table that begins at `from`. */
 export function focusTable(view: EditorView, from: number, position: number): void {
-  // A transaction is drawn at once; a table far away is not in the document until it is scrolled to.
+  // A transaction is drawn synchronously. A distant table is not in the DOM until it is scrolled into view.
   for (const place of view.contentDOM.querySelectorAll<HTMLElement>('.rich-table')) {
     if (view.posAtDOM(place) !== from) continue;
     TableEditor.of(place)?.focusAt(position);

@@ -9,14 +9,14 @@ const placed = StateField.define<boolean>({
   update: (isPlaced, transaction) => isPlaced || isPlacing(transaction),
 });
 
-/** A text that is put in place of another comes with a caret of its own. */
+/** Returns whether a transaction places the caret. Replacing the whole text does not, although it sets a selection. */
 function isPlacing(transaction: Transaction): boolean {
   const { selection, docChanged, effects } = transaction;
   const isEdit = EDITS.some((event) => transaction.isUserEvent(event));
   return isEdit || (selection !== undefined && !docChanged) || effects.some((effect) => effect.is(clicked));
 }
 
-/** Whether the caret is where the writer has put it. Until then it waits in a text that is shown as it is read, without any marks. */
+/** Returns whether the user has placed the caret. Until then the text is rendered without any marks. */
 export function isCaretPlaced(state: EditorState): boolean {
   return state.field(placed, false) ?? true;
 }
@@ -24,8 +24,8 @@ export function isCaretPlaced(state: EditorState): boolean {
 export const caretPlaced: Extension = [
   placed,
   EditorView.domEventHandlers({
-    // A click where the caret is already selects nothing. Where a finger has put it is known only afterwards, and to draw the
-    // text before that would put it back.
+    // A click at the caret's position does not change the selection. On touch screens the caret's new position is known
+    // only after the click, and drawing the text earlier would move the caret back.
     click(_event, view) {
       requestAnimationFrame(() =>
         setTimeout(() => {

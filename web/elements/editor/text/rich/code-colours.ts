@@ -6,7 +6,7 @@ import { loadCodeColours } from '../../../lazy-modules.ts';
 /** Longer code is not highlighted on the page either. */
 const CODE_MAX = 10_000;
 
-/** Runs of a code with the classes that the page gives them. */
+/** Returns ranges of the code with the classes that the page gives them. */
 type HighlightCode = (language: string, code: string) => { from: number; to: number; className: string }[];
 
 let highlightCode: HighlightCode | undefined;
@@ -46,11 +46,11 @@ async function load(view: EditorView): Promise<void> {
     highlightCode = await loadCodeColours();
     view.dispatch({ effects: loaded.of(null) });
   } catch {
-    // Code without colours is still code.
+    // Show the code without colours.
   }
 }
 
-/** Colours the code of blocks that are in the window, with the module and the classes of pages that are read. */
+/** Colours visible code blocks, using the module and the classes of rendered pages. */
 export const codeColours: Extension = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;

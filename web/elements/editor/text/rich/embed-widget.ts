@@ -10,7 +10,10 @@ const ICONS: Record<Embed['kind'], ToolIcon> = {
   code: 'code',
 };
 
-/** What another service shows, as the card that the page has. It has no button: the editor's policy allows no frame of another service. */
+/**
+ * Content of another service, as the card that the page shows. It has no button, because the editor's policy forbids
+ * frames of other services.
+ */
 export class EmbedWidget extends WidgetType {
   readonly embed: Embed;
   readonly address: string;

@@ -4,13 +4,13 @@ interface HtmlPicture {
   caption: string;
 }
 
-/** What may stand around a picture. */
+/** Elements that may surround a picture. */
 const AROUND = /^(?:BODY|FIGURE|FIGCAPTION|P|DIV|CENTER|A|PICTURE|SOURCE|IMG|BR|EM|STRONG|B|I|CODE|SPAN)$/;
 
-/** The picture that a block of HTML is, with its caption, as `<figure><img></figure>`; undefined for other HTML. */
+/** Returns the picture and caption of a block of HTML such as `<figure><img></figure>`; undefined for other HTML. */
 export function pictureIn(text: string): HtmlPicture | undefined {
   if (!/<img\s/i.test(text)) return undefined;
-  // A document without a window: nothing of it is loaded or run.
+  // A document without a window loads and runs nothing.
   const { body } = new DOMParser().parseFromString(text, 'text/html');
   if ([...body.querySelectorAll('*')].some(({ tagName }) => !AROUND.test(tagName))) return undefined;
   const [image, another] = body.querySelectorAll('img');

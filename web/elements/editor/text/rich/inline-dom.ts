@@ -12,10 +12,10 @@ const ELEMENTS: Record<string, string> = {
 };
 const HIDDEN = /Mark$|^URL$|^LinkTitle$|^LinkLabel$/;
 
-/** The elements that a line of Markdown is read as. Only elements made here, without an attribute: safe for any text. */
+/** Renders a line of Markdown as DOM elements. Safe for any text: all elements are created here, without attributes. */
 export function inlineDom(text: string): DocumentFragment {
   const made = document.createDocumentFragment();
-  // A mark at the beginning of a cell is no heading, list or quote: what is before it keeps it from being one.
+  // The prefix keeps a mark at the beginning of a cell from becoming a heading, list or quote.
   const source = `x ${text}`;
   write(made, parseMarkdownText(source).topNode, source, 2, source.length);
   return made;

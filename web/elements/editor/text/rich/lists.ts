@@ -6,7 +6,7 @@ import { LabelWidget, TaskWidget } from './widgets.ts';
 const DEEPEST = 8;
 const BULLETS = ['•', '◦', '▪'];
 
-/** An item of a list: its bullet, number or box before its text, which is indented as deep as the list is. */
+/** Marks an item of a list: its bullet, number or box before its text, which is indented by the depth of the list. */
 export function listItemMarks({ state, add, addLines, isTouched }: Marking, item: SyntaxNode): void {
   const mark = item.getChild('ListMark');
   if (!mark) return;
@@ -18,7 +18,7 @@ export function listItemMarks({ state, add, addLines, isTouched }: Marking, item
   hideIndent(item, line.to);
   const indent = /^[ \t]*$/.test(state.sliceDoc(line.from, mark.from)) ? line.from : mark.from;
   const task = item.getChild('Task')?.getChild('TaskMarker');
-  // Behind the mark is a space, which the place of the bullet has already.
+  // Include the space after the mark, because the bullet's own width covers it.
   const end = Math.min(mark.to + 1, line.to);
   if (task && !isTouched(indent, task.to - 1)) {
     const isDone = /x/i.test(state.sliceDoc(task.from, task.to));
@@ -31,7 +31,7 @@ export function listItemMarks({ state, add, addLines, isTouched }: Marking, item
     add(Decoration.replace({ widget: new LabelWidget(text, 'rich-bullet') }).range(indent, end));
   }
 
-  /** The spaces before further lines of the item are its indentation, which the style of the line gives. */
+  /** Hides the spaces before further lines of the item, because the style of the line indents it. */
   function hideIndent(of: SyntaxNode, from: number): void {
     for (let child = of.firstChild; child; child = child.nextSibling) {
       if (child.name !== 'Paragraph' && child.name !== 'Task') continue;

@@ -1,10 +1,12 @@
 import type { EditorState, Range } from '@codemirror/state';
 import { Decoration } from '@codemirror/view';
 
-/** What the marks of a view are made of, and whether the selection touches a range, whose marks are then shown. */
+/**
+ * The builder of a view's decorations. `isTouched`: whether the selection touches a range, whose marks are then shown.
+ */
 export interface Marking {
   state: EditorState;
-  /** The address of a picture as a browser loads it. */
+  /** Returns the address from which a browser loads a picture. */
   resolvePicture(address: string): string;
   isTouched(from: number, to: number): boolean;
   add(...ranges: Range<Decoration>[]): void;

@@ -24,9 +24,9 @@ const STYLES: Record<string, string> = {
 const styles = new Map(
   Object.entries(STYLES).map(([name, className]) => [name, Decoration.mark({ class: className })]),
 );
-/** Of an address of another service, in characters. */
+/** Maximum length of an address of another service, in characters. */
 const ADDRESS_MAX = 2_000;
-/** Marks that show only where the selection is. */
+/** Marks shown only at the selection. */
 const SHOWN_AT_CARET = /^(?:EmphasisMark|CodeMark|StrikethroughMark|HighlightMark|LinkMark|WikiLinkMark)$/;
 
 function markNode(marking: Marking, node: SyntaxNode): boolean {
@@ -68,7 +68,7 @@ function hideMarks({ add }: Marking, node: SyntaxNode): void {
   let closing: number | undefined;
   for (let child = node.firstChild; child; child = child.nextSibling) {
     if (!SHOWN_AT_CARET.test(child.name) || child.from === child.to) continue;
-    // All behind the text of a link is hidden with its closing bracket: the address and the title.
+    // After the text of a link, hide everything from the closing bracket on: the address and the title.
     if (isLink && child.from > node.from) {
       closing ??= child.from;
       continue;
@@ -104,7 +104,7 @@ function markCode({ state, add, addLines, isTouched }: Marking, node: SyntaxNode
   return false;
 }
 
-/** An address alone is a card in the page. Answers whether the card is in its place. */
+/** Shows an address on its own as a card, as the page does. Returns whether the card replaced the address. */
 function markEmbed(marking: Marking, { from, to }: SyntaxNode): boolean {
   if (to - from > ADDRESS_MAX) return false;
   const [, address = ''] = /^<?(https?:\/\/[^\s<>]+)>?$/.exec(marking.state.sliceDoc(from, to)) ?? [];
@@ -112,7 +112,10 @@ function markEmbed(marking: Marking, { from, to }: SyntaxNode): boolean {
   return embed !== undefined && addEmbed(marking, { from, to }, new EmbedWidget(embed, address, ''));
 }
 
-/** Where the caret is, the address stays to be written in; what it becomes stands behind it. */
+/**
+ * Adds the card. While the selection touches the address, the address stays editable and only the service's name
+ * follows it. Returns whether the card replaced the address.
+ */
 function addEmbed(marking: Marking, { from, to }: { from: number; to: number }, widget: EmbedWidget): boolean {
   const isTouched = marking.isTouched(from, to);
   const label = new LabelWidget(widget.embed.name, 'rich-embed-name');
@@ -128,7 +131,7 @@ function markPicture(marking: Marking, node: SyntaxNode): boolean {
   const [open, close] = node.getChildren('LinkMark');
   const alt = open && close ? state.sliceDoc(open.to, close.from) : '';
   const address = state.sliceDoc(url.from, url.to);
-  // Obsidian writes the address of a video so.
+  // Obsidian writes the address of a video this way.
   const embed = embedOf(address);
   if (embed) {
     addEmbed(marking, node, new EmbedWidget(embed, address, alt.trim()));
@@ -142,7 +145,10 @@ function markPicture(marking: Marking, node: SyntaxNode): boolean {
 
 const GAP = Decoration.line({ class: 'rich-gap' });
 
-/** The empty line behind a block, which the page has as a margin. Further ones are lines that are being written. */
+/**
+ * Shrinks the empty line after a block to the margin that the page has there. Further empty lines are being written,
+ * and keep their height.
+ */
 function markGaps({ state, add }: Marking, from: number, to: number): void {
   let line = state.doc.lineAt(from);
   let hasText = line.number > 1 && state.doc.line(line.number - 1).length > 0;
@@ -154,8 +160,9 @@ function markGaps({ state, add }: Marking, from: number, to: number): void {
 }
 
 /**
- * Whether something may stand in place of a range. Not of a line break: CodeMirror takes that from a state field alone. Nor where the
- * caret is, or an end of the selection: a browser has no place for it there, and would write elsewhere.
+ * Returns whether a widget may replace a range. A line break may not be replaced, because CodeMirror accepts that only
+ * from a state field. A range with the caret or an end of the selection inside may not either: a browser has no place
+ * for the caret there and would write elsewhere.
  */
 function isReplaceable({ state, hasFocus }: EditorView, { from, to }: Range<Decoration>): boolean {
   if (to > state.doc.lineAt(from).to) return false;
@@ -176,7 +183,7 @@ function buildMarks(view: EditorView, resolvePicture: Marking['resolvePicture'])
     add: (...added) => void found.push(...added.filter((range) => !range.value.point || isReplaceable(view, range))),
     addLines(from, to, className) {
       const decoration = Decoration.line({ class: className });
-      // Of a long block only the lines that are drawn.
+      // Decorate only the drawn lines of a long block.
       const start = Math.max(from, view.viewport.from);
       const end = Math.min(to, view.viewport.to);
       for (let at = start; at <= end; ) {
@@ -193,7 +200,10 @@ function buildMarks(view: EditorView, resolvePicture: Marking['resolvePicture'])
   return RangeSet.of(found, true);
 }
 
-/** Shows what is in the window as it is read: built again for each change, since only that much is looked at. */
+/**
+ * Renders the visible part of the text. Decorations are rebuilt at each change, which is cheap because they cover only
+ * the window.
+ */
 export function richMarks(resolvePicture: Marking['resolvePicture']): Extension {
   return ViewPlugin.fromClass(
     class {
@@ -204,7 +214,7 @@ export function richMarks(resolvePicture: Marking['resolvePicture']): Extension 
       update({ view, docChanged, selectionSet, viewportChanged, focusChanged, startState, state }: ViewUpdate) {
         const isParsed = syntaxTree(startState) !== syntaxTree(state);
         const isPlaced = isCaretPlaced(startState) !== isCaretPlaced(state);
-        // What a composition writes into must not be drawn again.
+        // Do not redraw the nodes that a composition writes into.
         if (view.composing && !docChanged) return;
         if (docChanged || selectionSet || viewportChanged || focusChanged || isParsed || isPlaced)
           this.decorations = buildMarks(view, resolvePicture);

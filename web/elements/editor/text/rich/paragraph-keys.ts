@@ -4,18 +4,18 @@ import { EditorView, keymap } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
 import { moveBlock } from '../moving/move-block.ts';
 
-/** The paragraph or heading of the page at a position, which is in no list and no quote. */
+/** Returns the top-level paragraph or heading at a position; undefined in a list or quote. */
 function blockAt(state: EditorState, at: number, side: 1 | -1): SyntaxNode | undefined {
   let node: SyntaxNode | null = syntaxTree(state).resolveInner(at, side);
   while (node?.parent?.parent) node = node.parent;
   return node?.parent && /^(?:Paragraph|ATXHeading\d)$/.test(node.name) ? node : undefined;
 }
 
-/** Enter begins a new paragraph: a line break alone is none in the page. */
+/** Begins a new paragraph at Enter, because a single line break does not show in the page. */
 export const newParagraph: StateCommand = ({ state, dispatch }) => {
   const { main, ranges } = state.selection;
   if (ranges.length > 1 || !(blockAt(state, main.from, -1) ?? blockAt(state, main.from, 1))) return false;
-  // Where lines of a paragraph meet, the line break becomes that of the new one.
+  // Between lines of a paragraph, reuse the line break for the new paragraph.
   const isBreak = (at: number) =>
     state.sliceDoc(at, at + 1) === '\n' && blockAt(state, at, -1)?.from === (blockAt(state, at + 1, 1)?.from ?? -1);
   const from = isBreak(main.from - 1) ? main.from - 1 : main.from;
@@ -25,7 +25,7 @@ export const newParagraph: StateCommand = ({ state, dispatch }) => {
   return true;
 };
 
-/** Shift+Enter breaks the line of a paragraph in the page too. */
+/** Inserts a hard break at Shift+Enter, which shows in the page too. */
 export const breakLine: StateCommand = ({ state, dispatch }) => {
   const { main, ranges } = state.selection;
   if (ranges.length > 1 || blockAt(state, main.from, -1)?.name !== 'Paragraph') return false;
@@ -33,7 +33,7 @@ export const breakLine: StateCommand = ({ state, dispatch }) => {
   return true;
 };
 
-/** Backspace at the begin of a paragraph takes back what Enter did. */
+/** Undoes the paragraph break at Backspace at the beginning of a paragraph. */
 export const joinParagraphs: StateCommand = ({ state, dispatch }) => {
   const { main, ranges } = state.selection;
   const line = state.doc.lineAt(main.head);
@@ -47,7 +47,10 @@ export const joinParagraphs: StateCommand = ({ state, dispatch }) => {
   return true;
 };
 
-/** Whether the caret is in an empty line right below a paragraph, as at the end of most texts: what is written there would go on with it. */
+/**
+ * Returns whether the caret is in an empty line right below a paragraph, as at the end of most texts. Text typed there
+ * would continue the paragraph.
+ */
 export function isBelowParagraph(state: EditorState): boolean {
   const { main, ranges } = state.selection;
   const line = state.doc.lineAt(main.head);
@@ -64,12 +67,12 @@ function isInParagraph(state: EditorState): boolean {
   );
 }
 
-/** Where the text is shown as it is read, the keys do what they do there. */
+/** Makes keys edit the rendered text instead of its source lines. */
 export const paragraphKeys: Extension = Prec.high([
   keymap.of([
     { key: 'Enter', run: newParagraph, shift: breakLine },
     { key: 'Backspace', run: joinParagraphs },
-    // A line of the window is no line of the text.
+    // A visual line is not a line of the text, so move the paragraph.
     { key: 'Alt-ArrowUp', run: (view) => isInParagraph(view.state) && moveBlock(-1)(view) },
     { key: 'Alt-ArrowDown', run: (view) => isInParagraph(view.state) && moveBlock(1)(view) },
   ]),

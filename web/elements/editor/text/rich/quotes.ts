@@ -3,7 +3,7 @@ import type { SyntaxNode } from '@lezer/common';
 import { HIDDEN, type Marking } from './marking.ts';
 import { LabelWidget } from './widgets.ts';
 
-/** The kinds of callouts that are styled, by other words for them. */
+/** The styled kinds of callouts, by their synonyms. */
 const KINDS: Record<string, string> = {
   tip: 'tip',
   hint: 'tip',
@@ -18,7 +18,7 @@ const KINDS: Record<string, string> = {
   bug: 'caution',
 };
 
-/** A quote, or a callout: `> [!NOTE] Title`. */
+/** Marks a quote, or a callout: `> [!NOTE] Title`. */
 export function quoteMarks({ state, add, addLines, isTouched }: Marking, quote: SyntaxNode): void {
   const first = state.doc.lineAt(quote.from);
   const [head, word = ''] = /^[\s>]*\[!([a-z][a-z-]{0,30})\][+-]?[ \t]*/i.exec(first.text) ?? [];
@@ -40,7 +40,10 @@ export function quoteMarks({ state, add, addLines, isTouched }: Marking, quote: 
   }
 }
 
-/** The marks of all its lines, which the tree has in the paragraphs as well. Those of quotes in it are their own. */
+/**
+ * Returns the marks of all lines of a quote, including marks that the tree keeps in its paragraphs. Nested quotes
+ * handle their own marks.
+ */
 function marksOf(node: SyntaxNode): SyntaxNode[] {
   const marks: SyntaxNode[] = [];
   for (let child = node.firstChild; child; child = child.nextSibling) {

@@ -8,8 +8,8 @@ import { paragraphKeys } from './paragraph-keys.ts';
 import { joinedLines } from './soft-breaks.ts';
 
 /**
- * Shows Markdown as it is read, with its marks only where the selection is. It is made of decorations alone: the document
- * is the text of the page.
+ * Shows Markdown as rendered, with its marks only at the selection. It consists of decorations only: the document
+ * remains the text of the page.
  */
 export function richView(resolvePicture: (address: string) => string): Extension {
   return [
@@ -25,7 +25,7 @@ export function richView(resolvePicture: (address: string) => string): Extension
   ];
 }
 
-/** Opens a link on a click with Ctrl, in a new tab. */
+/** Opens a link in a new tab on Ctrl+click. */
 const openLinks = EditorView.domEventHandlers({
   mousedown(event, view) {
     if (!(event.ctrlKey || event.metaKey) || event.button !== 0) return false;

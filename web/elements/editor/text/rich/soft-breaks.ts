@@ -4,11 +4,11 @@ import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemir
 import type { SyntaxNode, Tree } from '@lezer/common';
 import { findAgain } from './stale-range.ts';
 
-/** A longer paragraph is shown with its lines: all of it is drawn at once, and looked at again with each key. */
+/** A longer paragraph keeps its lines, because a joined paragraph is drawn as a whole and scanned again at each key. */
 const LINES_MAX = 200;
 /**
- * Lines that are something else in the page than a part of the paragraph that the editor takes them for: containers, definitions,
- * notes, comments, ids of blocks, rows of tables.
+ * Lines that the editor parses as part of a paragraph, but the page does not: containers, definitions, notes, comments,
+ * ids of blocks, rows of tables.
  */
 const NO_TEXT = /^[ \t>]*(?::|!!!|\?\?\?|\+\+\+|%%|\^|\||\{|\[\^|\[!)/;
 
@@ -28,7 +28,10 @@ class SpaceWidget extends WidgetType {
 
 const SPACE = Decoration.replace({ widget: new SpaceWidget() });
 
-/** Where lines of a paragraph meet that are one in the page: the line break, and what the next line begins with. */
+/**
+ * Returns the soft breaks of a paragraph: each line break and the spaces and quote marks after it, which the page renders
+ * as a space.
+ */
 function softBreaksOf(state: EditorState, paragraph: SyntaxNode): Range<Decoration>[] {
   const { doc } = state;
   const first = doc.lineAt(paragraph.from);
@@ -46,7 +49,7 @@ function softBreaksOf(state: EditorState, paragraph: SyntaxNode): Range<Decorati
   return found;
 }
 
-/** The line breaks that are breaks in the page too. */
+/** Returns the positions of line breaks that are also breaks in the page. */
 function hardBreaksOf(paragraph: SyntaxNode): Set<number> {
   const breaks = new Set<number>();
   paragraph.cursor().iterate(({ name, to }) => {
@@ -90,5 +93,5 @@ const softBreaks = StateField.define<Breaks>({
   ],
 });
 
-/** Lines of a paragraph are shown as one, as they are in the page, and broken where the window ends. */
+/** Joins the lines of a paragraph as in the page, so that they wrap at the edge of the window. */
 export const joinedLines: Extension = softBreaks;

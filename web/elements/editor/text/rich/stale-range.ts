@@ -3,17 +3,17 @@ import type { ChangeDesc, EditorState, Range, Transaction } from '@codemirror/st
 import type { Decoration, DecorationSet } from '@codemirror/view';
 import type { Tree } from '@lezer/common';
 
-/** The decorations of whole blocks that touch a range of the text. */
+/** Returns the decorations of whole blocks that touch a range of the text. */
 type Find = (state: EditorState, tree: Tree, from: number, to: number) => Range<Decoration>[];
 
-/** Decorations after a transaction: those of the blocks that it changed, and of what was parsed since, are found again. */
+/** Updates decorations after a transaction: finds them again in the blocks that it changed and in newly parsed text. */
 export function findAgain(found: DecorationSet, transaction: Transaction, before: Tree, find: Find): DecorationSet {
   const tree = syntaxTree(transaction.state);
   if (!transaction.docChanged && tree === before) return found;
   const stale = staleRange(transaction, before, tree);
-  // A tree may be another one that says the same, where the parser has run out of time before.
+  // A new tree can have the same content, if the parser ran out of time before.
   if (!stale) return found;
-  // Blocks that only touch it are found as well, so all that was drawn of them goes.
+  // Blocks that only touch the range are found again as well, so remove all their decorations.
   const { from, to } = topBlock(tree, stale.from, stale.to);
   return found.map(transaction.changes).update({
     filterFrom: from,
@@ -24,7 +24,10 @@ export function findAgain(found: DecorationSet, transaction: Transaction, before
   });
 }
 
-/** What must be looked at again: the blocks that a change touches, in both trees, and what was parsed since; undefined: nothing. */
+/**
+ * Returns the range to scan again: the blocks that a change touches, in both trees, and newly parsed text. Returns
+ * undefined if nothing is stale.
+ */
 function staleRange({ changes, docChanged, state }: Transaction, before: Tree, tree: Tree) {
   let from = state.doc.length;
   let to = 0;
@@ -46,8 +49,9 @@ function staleRange({ changes, docChanged, state }: Transaction, before: Tree, t
 }
 
 /**
- * How far a change reaches whose own blocks end at a position: before the first block that is as it was, such as behind a fence that was
- * opened. The text behind it is the same, so the parser has made the same of it.
+ * Returns the end of a change whose own blocks end at `end`: the start of the first block that both trees share. An
+ * opened fence, for example, changes the blocks after it too. From the first shared block on, the text and its parse
+ * are the same.
  */
 function reachOf(tree: Tree, end: number, before: Tree, toBefore: ChangeDesc): number {
   let reach = end;
@@ -60,7 +64,7 @@ function reachOf(tree: Tree, end: number, before: Tree, toBefore: ChangeDesc): n
   return tree.length;
 }
 
-/** The range of the outermost blocks at a range. */
+/** Returns the range of the outermost blocks that a range touches. */
 function topBlock(tree: Tree, from: number, to: number): { from: number; to: number } {
   const outermost = (at: number, side: 1 | -1) => {
     let node = tree.resolve(Math.min(at, tree.length), side);

@@ -11,7 +11,7 @@ import {
   type TableText,
 } from './table-text.ts';
 
-/** What the buttons work on. */
+/** The table and the operations that the buttons use. */
 export interface TableActions {
   readonly table: TableText;
   row: number;
@@ -23,7 +23,7 @@ export interface TableActions {
 
 const ALIGNMENTS: Alignment[] = ['left', 'center', 'right'];
 
-/** The buttons of a table, for the row and the column of the cell that is written in. */
+/** Creates the buttons of a table. They act on the row and the column of the focused cell. */
 export function tableBar(editor: TableActions): HTMLElement {
   const bar = document.createElement('div');
   bar.className = 'table-bar';
@@ -36,7 +36,7 @@ export function tableBar(editor: TableActions): HTMLElement {
     made.textContent = sign;
     made.title = label;
     made.setAttribute('aria-label', label);
-    // The cell keeps the focus.
+    // Keep the focus in the cell.
     made.addEventListener('mousedown', (event) => event.preventDefault());
     made.addEventListener('click', run);
     bar.append(made);

@@ -10,14 +10,14 @@ interface Cell {
 }
 
 export interface TableText {
-  /** The rows of the table, the first of which is its head. Rows may have fewer cells than the head. */
+  /** The rows of the table; the first row is its head. Rows may have fewer cells than the head. */
   rows: Cell[][];
   alignments: Alignment[];
   /** The lines of the table: the head, the line of dashes, and the rows. */
   lines: { from: number; to: number; cells: Cell[] }[];
 }
 
-/** Reads a table of GitHub's Markdown that begins at a position of the document. */
+/** Parses a table of GitHub's Markdown that begins at a position of the document. */
 export function readTable(text: string, start: number): TableText {
   let from = start;
   const lines = text.split('\n').map((line) => {
@@ -37,7 +37,7 @@ function readCells(line: string, start: number): Cell[] {
   const cells: Cell[] = [];
   const end = line.trimEnd().length;
   let at = line.length - line.trimStart().length;
-  // The marks of a quote that the table is in.
+  // Skip the marks of an enclosing quote.
   while (line[at] === '>') at += 1 + (line[at + 1] === ' ' ? 1 : 0);
   if (line[at] === '|') at += 1;
   while (at < end) {
@@ -46,7 +46,7 @@ function readCells(line: string, start: number): Cell[] {
     close = Math.min(close, end);
     const raw = line.slice(at, close);
     const text = raw.trim();
-    // The text of an empty cell goes behind its first space.
+    // The text of an empty cell goes after its first space.
     const lead = text === '' ? Math.min(1, raw.length) : raw.length - raw.trimStart().length;
     const from = start + at + lead;
     cells.push({ from, to: from + text.length, text });
@@ -63,7 +63,7 @@ function alignmentOf(mark: string): Alignment {
 
 const MARKS: Record<Alignment, string> = { '': '---', left: ':--', center: ':-:', right: '--:' };
 
-/** The Markdown of what was typed into a cell. Its line breaks are written as those that it had, one after the other. */
+/** Converts text typed into a cell to Markdown. Its line breaks reuse the cell's previous break tags in order. */
 export function cellText(typed: string, was = ''): string {
   const breaks = was.match(/<br\s*\/?>/gi) ?? [];
   let written = 0;
@@ -89,7 +89,7 @@ const lineOf = (table: TableText, row: number) =>
   (table.lines[lineIndex(row)] ?? table.lines.at(-1)) as TableText['lines'][number];
 const emptyRow = (table: TableText) => `|${'  |'.repeat(table.rows[0]?.length ?? 1)}`;
 
-/** Inserts an empty row behind one; behind the head it is the first row. */
+/** Inserts an empty row below a row. Below the head it becomes the first row. */
 export function insertRow(table: TableText, row: number): ChangeSpec {
   const line = row === 0 ? table.lines[1] : lineOf(table, row);
   return { from: line?.to ?? 0, insert: `\n${emptyRow(table)}` };
@@ -101,7 +101,7 @@ export function deleteRow(table: TableText, row: number): ChangeSpec | undefined
   return { from: from - 1, to };
 }
 
-/** Swaps a row with the next one. The head stays where it is. */
+/** Swaps a row with its neighbour. The head does not move. */
 export function moveRow(table: TableText, row: number, by: 1 | -1, textOf: (from: number, to: number) => string) {
   const upper = by === 1 ? row : row - 1;
   if (upper < 1 || upper + 1 >= table.rows.length) return undefined;
@@ -112,7 +112,7 @@ export function moveRow(table: TableText, row: number, by: 1 | -1, textOf: (from
   ];
 }
 
-/** Inserts an empty column behind one. */
+/** Inserts an empty column to the right of a column. */
 export function insertColumn(
   table: TableText,
   column: number,
@@ -139,7 +139,7 @@ export function deleteColumn(table: TableText, column: number, textOf: (from: nu
   });
 }
 
-/** Swaps a column with the next one, its alignment included. */
+/** Swaps a column with its neighbour, including its alignment. */
 export function moveColumn(table: TableText, column: number, by: 1 | -1): ChangeSpec[] | undefined {
   const left = by === 1 ? column : column - 1;
   if (left < 0 || left + 1 >= (table.rows[0]?.length ?? 0)) return undefined;

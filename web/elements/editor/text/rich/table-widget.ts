@@ -5,14 +5,14 @@ import { inlineDom } from './inline-dom.ts';
 import { tableBar } from './table-bar.ts';
 import { cellText, insertRow, readTable, setCell, type TableText } from './table-text.ts';
 
-/** A table as it is read. Its cells are edited in place, each as its Markdown; every change is one of the document. */
+/** A rendered table. Each cell is edited in place as Markdown, and every edit changes the document. */
 export class TableWidget extends WidgetType {
   readonly text: string;
   constructor(text: string) {
     super();
     this.text = text;
   }
-  /** About as high as it will be, so that the text below does not move when it is drawn. */
+  /** An estimate close to the real height, so that drawing the table does not move the text below it. */
   override get estimatedHeight(): number {
     return 38 * Math.max(1, this.text.split('\n').length - 1);
   }
@@ -25,7 +25,7 @@ export class TableWidget extends WidgetType {
     new TableEditor(view, place, this.text);
     return place;
   }
-  /** Keeps the cell that is being written in, and with it the caret and a composition. */
+  /** Keeps the DOM of the edited cell, and with it the caret and a composition. */
   override updateDOM(place: HTMLElement): boolean {
     const editor = TableEditor.of(place);
     editor?.show(this.text);
@@ -46,10 +46,10 @@ export class TableEditor {
   readonly #place: HTMLElement;
   readonly #grid = document.createElement('table');
   #text: string;
-  /** The cell that has the focus, or had it last. */
+  /** The cell that has, or last had, the focus. */
   row = 0;
   column = 0;
-  /** Set while the caret is yet to come to the end of the cell. */
+  /** Set until the caret has been moved to the end of the cell. */
   #caret: ReturnType<typeof setTimeout> | undefined;
 
   constructor(view: EditorView, place: HTMLElement, text: string) {
@@ -77,7 +77,7 @@ export class TableEditor {
     return active instanceof HTMLTableCellElement && this.#grid.contains(active) ? active : undefined;
   }
 
-  /** Shows the text of the table: cells whose text is the same, and the one that is written in, stay as they are. */
+  /** Shows the text of the table. Leaves the edited cell and cells with the same text untouched. */
   show(text: string): void {
     this.#text = text;
     const { rows, alignments } = readTable(text, 0);
@@ -112,7 +112,7 @@ export class TableEditor {
     if (cell) caretToEnd(cell);
   }
 
-  /** The position of a cell from a position of the document. */
+  /** Focuses the cell at a position of the document. */
   focusAt(position: number): void {
     const { lines } = this.table;
     const found = lines.findIndex(({ to }) => position <= to);
@@ -130,11 +130,11 @@ export class TableEditor {
     cell.dataset.raw = '';
     if (cell.childNodes.length <= 1 && cell.textContent === text) return;
     cell.textContent = text;
-    // What the pointer was pressed on is gone, and the caret with it: the browser has set it when this is run.
+    // The node under the pointer was replaced, and its caret with it. Run after the browser has set the caret.
     this.#caret = setTimeout(() => this.#placeCaret());
   }
 
-  /** Also before a key that comes earlier, which would be lost or written elsewhere. */
+  /** Places the caret, also before an earlier key, which would otherwise be lost or written elsewhere. */
   #placeCaret(): void {
     if (this.#caret === undefined) return;
     clearTimeout(this.#caret);
@@ -155,7 +155,7 @@ export class TableEditor {
     this.apply(setCell(this.table, this.row, this.column, text), false);
   }
 
-  /** Changes the document; the focus stays in the cell. */
+  /** Changes the document and keeps the focus in the cell. */
   apply(changes: ChangeSpec | undefined, isRefocused = true): void {
     if (!changes) return;
     this.view.dispatch({ changes, userEvent: 'input.type' });
@@ -166,12 +166,12 @@ export class TableEditor {
     return this.view.state.sliceDoc(from, to);
   }
 
-  /** Goes on in the text below the table, or above it. */
+  /** Moves the caret to the text below the table, or above it. */
   exit(side: 1 | -1): void {
     const { state } = this.view;
     const { lines } = this.table;
     const edge = side === 1 ? (lines.at(-1)?.to ?? 0) : (lines[0]?.from ?? 0);
-    // Below a table is an empty line: what is written there would be a row of it.
+    // Leave an empty line below the table: text typed right below it would become a row.
     const missing =
       side === 1 ? Math.max(0, 2 - (/^\n*/.exec(state.sliceDoc(edge, edge + 2))?.[0].length ?? 0)) : edge === 0 ? 1 : 0;
     this.view.dispatch({
@@ -187,7 +187,7 @@ export class TableEditor {
     if (event.isComposing || !this.#focused) return;
     const handled = this.#runKey(event);
     if (handled) event.preventDefault();
-    // The keys of the editor are not for a cell, except those that are for the whole page.
+    // Hide the editor's keys from a cell, except keys for the whole page.
     if (handled || !(event.ctrlKey || event.metaKey) || /^[abcvxi]$/i.test(event.key)) event.stopPropagation();
   }
 
@@ -197,7 +197,7 @@ export class TableEditor {
     const columns = this.#grid.rows[0]?.cells.length ?? 1;
     const isMod = ctrlKey || metaKey;
     if (isMod && /^[zy]$/i.test(key)) return this.#undo(key.toLowerCase() === 'y' || shiftKey);
-    // To save, to show the source, to find words, and what keys there are.
+    // Keys for saving, showing the source, searching, and the list of keys.
     if (isMod && /^[sef/]$/i.test(key)) {
       const isRun = runScopeHandlers(this.view, event, 'editor');
       if (!this.#place.isConnected) this.view.focus();
@@ -220,7 +220,7 @@ export class TableEditor {
     return true;
   }
 
-  /** The cell may be gone with what is undone: the focus stays in the table, or in the text. */
+  /** Undoing may remove the cell: keep the focus in the table, or else in the text. */
   #undo(isRedo: boolean): boolean {
     (isRedo ? redo : undo)(this.view);
     if (!this.#focused && this.#place.isConnected) this.focus(this.row, this.column);

@@ -72,7 +72,7 @@ export class TaskWidget extends WidgetType {
   }
 }
 
-/** Ticks the task of the line, or removes its tick. Returns whether there is one. */
+/** Ticks or unticks the task in the line. Returns false if the line has no task. */
 export function toggleTask(view: EditorView, at: number): boolean {
   const line = view.state.doc.lineAt(at);
   const [before, mark] = /^[\s>]*(?:[-*+]|\d+[.)])\s+\[([ xX])\]/.exec(line.text) ?? [];
@@ -82,7 +82,6 @@ export function toggleTask(view: EditorView, at: number): boolean {
   return true;
 }
 
-/** A picture in its place. */
 export class PictureWidget extends WidgetType {
   readonly address: string;
   readonly alt: string;
@@ -125,7 +124,7 @@ export class PictureWidget extends WidgetType {
   }
 }
 
-/** A formula or a diagram, drawn by the module of pages that are read, which is loaded for the first one. */
+/** A formula or a diagram, drawn by the module of rendered pages, which loads at the first widget. */
 export class DrawnWidget extends WidgetType {
   readonly kind: 'math-inline' | 'math-display' | 'mermaid';
   readonly text: string;
@@ -148,7 +147,7 @@ export class DrawnWidget extends WidgetType {
     source.className = this.kind;
     source.textContent = this.text;
     place.append(source);
-    // A diagram's frame is sandboxed, and would take the clicks.
+    // A diagram's sandboxed frame would take the clicks.
     place.addEventListener('mousedown', (event) => {
       if ((event.target as Element).closest('summary')) return;
       event.preventDefault();
@@ -156,7 +155,7 @@ export class DrawnWidget extends WidgetType {
       view.focus();
     });
     const draw = this.kind === 'mermaid' ? drawDiagrams : drawFormulas;
-    // The source stays where the module cannot be loaded.
+    // If the module cannot be loaded, the source stays.
     void draw(place).then(
       () => {
         const link = document.querySelector<HTMLLinkElement>('link[data-math]');
