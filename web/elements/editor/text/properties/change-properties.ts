@@ -1,19 +1,19 @@
 import { isScalar, isSeq, parseDocument, Scalar, type YAMLSeq } from 'yaml';
 import { type Field, readFields, yamlOf } from './read-properties.ts';
 
-/** What replaces a range of a front matter. */
+/** A replacement of a range of front matter. */
 export interface TextChange {
   from: number;
   to: number;
   insert: string;
 }
 
-/** What the changed field is to be read as afterwards. */
+/** The expected content of the changed field when it is parsed again. */
 type Expected = Pick<Field, 'value'> | Pick<Field, 'items'>;
 
 /**
- * Changes the value of a field and no other byte; its quotes stay. Like the functions below it answers undefined where that cannot be
- * done: what it would write is read first, and has to be what was meant, with all other fields as they were.
+ * Changes the value of a field, keeps its quotes, and changes no other byte. Like the functions below, parses the
+ * result first, and returns undefined unless the field has the intended value and all other fields are unchanged.
  */
 export function setValue(text: string, name: string, value: string): TextChange | undefined {
   return changeField(text, name, { value }, ({ node, key }, yaml) => {
@@ -37,7 +37,7 @@ export function addItem(text: string, name: string, item: string): TextChange | 
       const colon = colonBehind(key, yaml);
       if (!isSeq(node)) {
         const [from, to] = rangeOf(node);
-        // Behind an empty value there may be a comment.
+        // A comment may follow an empty value.
         return { from: colon, to: from < to ? to : colon, insert: ` [${written(item, true)}]` };
       }
       if (items.length === 0) return insertAt(rangeOf(node)[0] + 1, written(item, true));
@@ -50,7 +50,7 @@ export function addItem(text: string, name: string, item: string): TextChange | 
   );
 }
 
-/** Removes the item at this index of a list. */
+/** Removes the item at index `index` of a list. */
 export function removeItem(text: string, name: string, index: number): TextChange | undefined {
   return changeField(
     text,
@@ -71,7 +71,7 @@ export function removeItem(text: string, name: string, index: number): TextChang
   );
 }
 
-/** Adds a field without a value behind the others. */
+/** Adds a field without a value after the other fields. */
 export function addProperty(text: string, name: string): TextChange | undefined {
   const { yaml, start } = yamlOf(text);
   const before = readFields(yaml);
@@ -92,7 +92,7 @@ export function removeProperty(text: string, name: string): TextChange | undefin
   if (!before || !field) return undefined;
   const from = lineStart(yaml, rangeOf(field.key)[0]);
   const next = before[index + 1];
-  // Comments above the next field stay with it.
+  // Comments above the next field belong to it.
   const upTo = next ? lineStart(yaml, rangeOf(next.key)[0]) : yaml.length;
   const lines = yaml.slice(from, upTo).split(/(?<=\n)/);
   while (lines.length > 1 && /^\s*(?:#.*)?$/.test((lines.at(-1) ?? '').trimEnd())) lines.pop();
@@ -127,7 +127,7 @@ function areSame(fields: readonly Field[], others: readonly Field[]): boolean {
   return shown(fields) === shown(others);
 }
 
-/** A text as it is written in YAML: without quotes where it is read as itself so. */
+/** Writes a text as YAML, without quotes if YAML reads it back unchanged without them. */
 function written(text: string, isInFlow = false): string {
   const { contents, errors, comment } = parseDocument(isInFlow ? `[${text}]` : `- ${text}`, { logLevel: 'silent' });
   const [item, ...more] = isSeq(contents) ? contents.items : [];
@@ -148,7 +148,7 @@ function rangeOf(node: unknown): [number, number] {
   return [from, to];
 }
 
-/** Right behind the colon of a key. */
+/** Returns the position right after the colon of a key. */
 function colonBehind(key: Scalar, yaml: string): number {
   return yaml.indexOf(':', rangeOf(key)[1]) + 1;
 }

@@ -5,15 +5,14 @@ export type PropertiesModule = typeof Properties;
 
 let loaded: PropertiesModule | undefined;
 
-/** How front matter begins. */
 export const FRONT_MATTER_START = /^---[ \t]*\n/;
 
-/** What reads and changes front matter, where it has been loaded. */
+/** Returns the module that reads and changes front matter, or undefined before it has loaded. */
 export function propertiesModule(): PropertiesModule | undefined {
   return loaded;
 }
 
-/** Loads it. Errors: TypeError where it cannot be loaded; front matter is then shown as it is written. */
+/** Loads the module. Throws TypeError if it cannot be loaded; front matter is then shown as source. */
 export async function loadProperties(): Promise<void> {
   loaded ??= (await importSibling('properties.js')) as PropertiesModule;
 }

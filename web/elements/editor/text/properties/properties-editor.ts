@@ -6,10 +6,10 @@ import { type PropertiesModule, propertiesModule } from './load-properties.ts';
 import { makeControl, type PropertyControl } from './property-control.ts';
 import type { Property } from './read-properties.ts';
 
-/** Fields that many pages have, which are proposed for a new one. */
+/** Common fields, proposed for a new property. */
 const PROPOSED = ['tags', 'aliases', 'author', 'date', 'description', 'lang', 'title'];
 
-/** The rows of a front matter. Each change is one of the document, whose other bytes stay. */
+/** The rows of front matter. Each edit changes the document and only the bytes of its value. */
 export class PropertiesEditor {
   static readonly #editors = new WeakMap<HTMLElement, PropertiesEditor>();
   static of(place: HTMLElement): PropertiesEditor | undefined {
@@ -40,7 +40,7 @@ export class PropertiesEditor {
     return propertiesModule() as PropertiesModule;
   }
 
-  /** Shows these fields; a row that is there already, with what is being typed in it, stays. */
+  /** Shows these fields. An existing row, with the text being typed in it, is reused. */
   show(text: string, properties: readonly Property[]): void {
     this.#text = text;
     const seen = new Set<string>();
@@ -58,18 +58,18 @@ export class PropertiesEditor {
     }
   }
 
-  /** The first field has the focus then, or the last. */
+  /** Focuses the first field, or the last. */
   focus(isLast = false): void {
     const controls = this.#stops;
     (isLast ? controls.at(-1) : controls[0])?.focus();
   }
 
-  /** The field of a name has the focus then. */
+  /** Focuses the field of a property. */
   focusOn(name: string): void {
     for (const [key, { row }] of this.#controls) if (key.startsWith(`${name}\n`)) row.querySelector('input')?.focus();
   }
 
-  /** The fields of the rows, in their order, and the button behind them. */
+  /** The fields of the rows in order, followed by the button. */
   get #stops(): HTMLElement[] {
     return [...this.#place.querySelectorAll<HTMLElement>('input:not([hidden]), .property-add:not([hidden])')];
   }
@@ -153,14 +153,14 @@ export class PropertiesEditor {
     event.stopPropagation();
   }
 
-  /** The row may be gone with what is undone: the focus stays in the rows, or in the text. */
+  /** Undoing may remove the row: keep the focus in the rows, or else in the text. */
   #undo(isRedo: boolean): void {
     (isRedo ? redo : undo)(this.#view);
     if (!this.#place.isConnected) this.#view.focus();
     else if (!this.#place.matches(':focus-within')) this.#add.focus();
   }
 
-  /** To the field above or below, and out of the rows into the text. */
+  /** Moves the focus to the field above or below, or out of the rows into the text. */
   #move({ key, target }: KeyboardEvent): boolean {
     const by = key === 'ArrowDown' || key === 'Enter' ? 1 : key === 'ArrowUp' ? -1 : 0;
     if (key === 'Escape') return this.#leave();

@@ -27,7 +27,7 @@ export class PropertiesWidget extends WidgetType {
     new PropertiesEditor(view, place).show(this.text, this.properties);
     return place;
   }
-  /** Keeps the field that is being written in, and with it the caret and a composition. */
+  /** Keeps the edited field, and with it the caret and a composition. */
   override updateDOM(place: HTMLElement): boolean {
     const editor = PropertiesEditor.of(place);
     editor?.show(this.text, this.properties);
@@ -38,7 +38,7 @@ export class PropertiesWidget extends WidgetType {
   }
 }
 
-/** Why front matter is shown as it is written. */
+/** Explains why front matter is shown as source. */
 class BrokenNote extends WidgetType {
   readonly line: number;
   constructor(line: number) {
@@ -56,7 +56,10 @@ class BrokenNote extends WidgetType {
   }
 }
 
-/** What is shown in the place of front matter, or below it; nothing where it is shown as it is written. */
+/**
+ * Returns the rows that replace front matter, or a note below invalid front matter. Returns undefined if it is shown as
+ * source without a note.
+ */
 export function frontMatterDecoration(state: EditorState, { from, to }: SyntaxNodeRef): Range<Decoration> | undefined {
   const text = state.sliceDoc(from, to);
   if (!/\n---[ \t]*$/.test(text)) return undefined;
@@ -67,13 +70,13 @@ export function frontMatterDecoration(state: EditorState, { from, to }: SyntaxNo
   return Decoration.widget({ widget: new BrokenNote(reading.badLine), block: true, side: 1 }).range(to);
 }
 
-/** Front matter can be read from now on. */
+/** Dispatched when the module has loaded and front matter can be shown as rows. */
 export const canReadProperties = StateEffect.define<null>();
 
 const loadWhereNeeded = ViewPlugin.define((view) => {
   const load = () => {
     if (propertiesModule() || !FRONT_MATTER_START.test(view.state.sliceDoc(0, 200))) return;
-    // Without it front matter is shown as it is written.
+    // Without the module, front matter is shown as source.
     void loadProperties().then(
       () => view.dispatch({ effects: canReadProperties.of(null) }),
       () => undefined,
@@ -83,13 +86,16 @@ const loadWhereNeeded = ViewPlugin.define((view) => {
   return { update: ({ docChanged }) => docChanged && load() };
 });
 
-/** The rows of the front matter, where they are shown. */
+/** Returns the rows of the front matter, if they are shown. */
 export function propertiesIn(view: EditorView): PropertiesEditor | undefined {
   const place = view.contentDOM.querySelector<HTMLElement>('.rich-properties');
   return place ? PropertiesEditor.of(place) : undefined;
 }
 
-/** Where the text begins, Backspace leads into the rows: it would join the first line to what ends them. */
+/**
+ * Moves the focus into the rows at Backspace at the beginning of the text; otherwise the first line would be joined to
+ * the closing line of the front matter.
+ */
 function enterBackwards(view: EditorView): boolean {
   const { main } = view.state.selection;
   const editor = propertiesIn(view);
@@ -99,7 +105,7 @@ function enterBackwards(view: EditorView): boolean {
   return true;
 }
 
-/** Begins front matter where there is none, and goes to its tags. */
+/** Opens the front matter, or inserts one and focuses its tags. */
 export async function openProperties(view: EditorView): Promise<void> {
   await loadProperties().catch(() => undefined);
   const hasSome = FRONT_MATTER_START.test(view.state.sliceDoc(0, 200));

@@ -30,14 +30,14 @@ function changed(text: string, change: Change): string {
   return text.slice(0, change.from) + change.insert + text.slice(change.to);
 }
 
-/** The lines that a change has taken and given. */
+/** Returns the lines that a change removed and added. */
 function diff(change: Change, text = TEXT): [string[], string[]] {
   const before = text.split('\n');
   const after = changed(text, change).split('\n');
   return [before.filter((line) => !after.includes(line)), after.filter((line) => !before.includes(line))];
 }
 
-test('front matter is read as rows, each value as it is written', () => {
+test('front matter is shown as rows with each value as written in the source', () => {
   const reading = readProperties(TEXT);
   assert.ok(reading && 'properties' in reading);
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('front matter is read as rows, each value as it is written', () => {
   );
 });
 
-test('a change writes the bytes of one value: comments, quotes, indentation and order stay', () => {
+test('a change writes the bytes of one value and keeps comments, quotes, indentation and order', () => {
   assert.deepEqual(diff(setValue(TEXT, 'title', 'Say "so"')), [
     ['title: "A: title"   # said twice'],
     ['title: "Say \\"so\\""   # said twice'],
@@ -82,7 +82,7 @@ test('a change writes the bytes of one value: comments, quotes, indentation and 
   assert.deepEqual(diff(removeProperty(TEXT, 'note')), [['note: |', '  Two', '  lines'], []]);
 });
 
-test('what is typed is read back as it was typed, whatever it means in YAML', () => {
+test('a typed value is read back unchanged, whatever it means in YAML', () => {
   const words = [
     'null',
     '~',
@@ -126,7 +126,7 @@ test('what is typed is read back as it was typed, whatever it means in YAML', ()
   }
 });
 
-test('a list grows from nothing and shrinks to it', () => {
+test('a list grows from empty and shrinks back to empty', () => {
   let text = '---\ntags: # mine\n---';
   text = changed(text, addItem(text, 'tags', 'one'));
   text = changed(text, addItem(text, 'tags', 'two'));
@@ -138,7 +138,7 @@ test('a list grows from nothing and shrinks to it', () => {
   assert.equal(changed('---\n---', addProperty('---\n---', 'tags')), '---\ntags:\n---');
 });
 
-test('what is no YAML, or no list of fields, is no rows, and is never changed', () => {
+test('text that is not YAML, or not a list of fields, has no rows and is never changed', () => {
   assert.deepEqual(readProperties('---\na: 1\nb: [\n---'), { badLine: 4 });
   assert.deepEqual(readProperties('---\na: b: c\n---'), { badLine: 2 });
   assert.deepEqual(readProperties('---\na: 1\na: 2\n---'), { badLine: 3 });

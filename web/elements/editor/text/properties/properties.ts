@@ -1,3 +1,3 @@
-/** What reads and changes front matter: with a parser of YAML, it is loaded where a text has some. */
+/** Reads and changes front matter. Includes a YAML parser, so it loads only if a text has front matter. */
 export { addItem, addProperty, removeItem, removeProperty, setValue } from './change-properties.ts';
 export { readProperties } from './read-properties.ts';

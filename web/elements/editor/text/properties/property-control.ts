@@ -1,13 +1,13 @@
 import type { Property } from './read-properties.ts';
 
-/** What a row does when its value is changed. */
+/** Called when the value of a row changes. */
 export interface PropertyActions {
   setValue(value: string): void;
   addItem(item: string): void;
   removeItem(index: number): void;
 }
 
-/** The part of a row that shows a value and lets it be changed. */
+/** The part of a row that shows a value and edits it. */
 export interface PropertyControl {
   readonly element: HTMLElement;
   show(property: Property): void;
@@ -26,13 +26,13 @@ function fieldControl({ name, kind }: Property, { setValue }: PropertyActions): 
   input.autocomplete = 'off';
   input.dir = 'auto';
   if (kind === 'check') input.addEventListener('change', () => setValue(String(input.checked)));
-  // A date that is half typed has no value.
+  // A half-typed date has no value.
   else input.addEventListener('input', () => input.validity.badInput || setValue(input.value.trim()));
   return {
     element: input,
     show({ value }) {
       input.checked = value === 'true';
-      // Spaces at the end may be followed by a word.
+      // Keep spaces at the end, because a word may follow.
       if (input.value.trim() !== value) input.value = value;
     },
   };
@@ -90,7 +90,7 @@ function itemChip(item: string, name: string, onRemove: () => void, input: HTMLI
   return chip;
 }
 
-/** A value that has no form of its own. */
+/** Shows a value that rows cannot edit. */
 function sourceControl(): PropertyControl {
   const element = document.createElement('code');
   element.title = 'Edit it in the Markdown source (Ctrl E).';

@@ -11,18 +11,18 @@ import {
   type YAMLSeq,
 } from 'yaml';
 
-/** A field at the top of front matter, as a row shows it. */
+/** A top-level field of front matter, as a row shows it. */
 export interface Property {
   name: string;
-  /** `other` is shown as it is written: a map, a list of lists, a text of several lines, an alias. */
+  /** `other` is shown as source: a map, a list of lists, a text of several lines, an alias. */
   kind: 'text' | 'check' | 'date' | 'list' | 'other';
-  /** Without its quotes; "" where there is none. */
+  /** Without its quotes; "" for a missing value. */
   value: string;
-  /** Of a list. */
+  /** The items of a list. */
   items: readonly string[];
 }
 
-/** A field, and its nodes with their places in the YAML. */
+/** A field with its YAML nodes, which have the positions. */
 export interface Field extends Property {
   key: Scalar;
   node: Scalar | YAMLSeq | undefined;
@@ -30,21 +30,21 @@ export interface Field extends Property {
 
 export type Reading =
   | { properties: readonly Property[] }
-  /** The line of the front matter at which it is no YAML, counted from 1. */
+  /** The first invalid line of the front matter, counted from 1. */
   | { badLine: number };
 
-/** As much as the service reads, in UTF-16 units. */
+/** Maximum length that the service reads, in UTF-16 units. */
 const LONGEST = 16_384;
-/** Fields that are a list, also where they have no value yet. */
+/** Fields that are lists even without a value. */
 const LISTS = new Set(['tags', 'tag', 'keywords', 'aliases', 'categories', 'authors']);
 
-/** The YAML between the two lines of a front matter, and where it begins. */
+/** Returns the YAML between the two delimiter lines of front matter, and its position. */
 export function yamlOf(text: string): { yaml: string; start: number } {
   const start = text.indexOf('\n') + 1;
   return { yaml: text.slice(start, Math.max(start, text.lastIndexOf('\n') + 1)), start };
 }
 
-/** Reads a front matter, which begins and ends with its lines of `---`; undefined where it cannot be shown as rows. */
+/** Parses front matter including its `---` lines. Returns undefined if it cannot be shown as rows. */
 export function readProperties(text: string): Reading | undefined {
   const { yaml } = yamlOf(text);
   if (yaml.length > LONGEST) return undefined;
@@ -55,7 +55,7 @@ export function readProperties(text: string): Reading | undefined {
   return fields && { properties: fields.map(({ name, kind, value, items }) => ({ name, kind, value, items })) };
 }
 
-/** The fields of valid YAML that is a block of them or empty; else undefined. */
+/** Returns the fields of valid YAML that is empty or a block mapping; otherwise undefined. */
 export function readFields(yaml: string): Field[] | undefined {
   const document = parse(yaml);
   return document && document.errors.length === 0 ? fieldsOf(document, yaml) : undefined;
@@ -103,7 +103,7 @@ function kindOf({ type }: Scalar, text: string): Property['kind'] {
   return /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(text) ? 'date' : 'text';
 }
 
-/** A value in one line, of which nothing but the text is written. */
+/** Returns whether a node is a value in one line without anchor or tag. */
 function isPlainScalar(node: unknown, yaml: string): node is Scalar {
   if (!isScalar(node) || node.anchor !== undefined || node.tag !== undefined) return false;
   if (node.type !== Scalar.PLAIN && node.type !== Scalar.QUOTE_DOUBLE && node.type !== Scalar.QUOTE_SINGLE)
@@ -111,7 +111,7 @@ function isPlainScalar(node: unknown, yaml: string): node is Scalar {
   return !sourceOf(node, yaml).includes('\n') && !textOf(node).includes('\n');
 }
 
-/** As it is written: `1.10` is no `1.1` to a reader. */
+/** Returns the value as written, because readers tell `1.10` from `1.1`. */
 function textOf({ value, source }: Scalar): string {
   return value === null ? '' : (source ?? String(value));
 }
