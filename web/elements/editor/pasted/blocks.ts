@@ -13,34 +13,34 @@ import {
   textOf,
 } from './hast.ts';
 
-/** What is not text: nothing of these is kept. */
+/** Elements without text, which are dropped with their content. */
 const DROPPED = new Set('button canvas head link meta noscript script style svg template title xml'.split(' '));
 
-/** What is for those who use the page that was copied from. */
+/** Classes of elements that only serve readers of the original page. */
 const HIDDEN =
   /(?:^|\s)(?:visually-hidden|sr-only|mw-editsection|example-header|ak-editor-panel__icon|zeroclipboard-container|markdown-alert-title|katex-html|mwe-math-fallback-image-\w+|heading-anchor-wrapper)(?:\s|$)/;
 
-/** Drops what is not shown: comments, scripts, styles, and what programs write for themselves. */
+/** Drops content that is not displayed: comments, scripts, styles, and data that programs store for themselves. */
 export function dropHidden() {
   return (tree: Root): void =>
     rewrite(tree, (node) => {
       if (node.type === 'comment' || node.type === 'doctype') return [];
       if (!isElement(node)) return [node];
-      // PDF.js ends each line of a page so.
+      // PDF.js ends each line of a page with this element.
       if (node.tagName === 'br' && node.properties.role === 'presentation') return [newText(' ')];
       if (node.tagName === 'o:p') return textOf(node).trim() === '' ? [] : node.children;
       const formula = formulaOf(node);
       if (formula) return [formula];
       const isHidden = styleOf(node, 'display') === 'none' || styleOf(node, 'mso-hide') === 'all';
       if (isHidden || DROPPED.has(node.tagName) || HIDDEN.test(classesOf(node)))
-        // Formulas are hidden where a picture is shown in their place.
+        // A formula may be hidden behind a picture of it, so keep the formula.
         return node.children.filter((child) => isElement(child) && child.tagName === 'ibid-formula');
-      // Google's comments are not copied with the text.
+      // The markers of Google's comments, which are not copied with the text.
       return node.tagName === 'a' && /^#cmnt/.test(String(node.properties.href)) ? [] : [node];
     });
 }
 
-/** A formula that has its TeX beside its marks, as those of KaTeX and of Wikipedia have. */
+/** Returns a formula if its TeX source accompanies its MathML, as in KaTeX and on Wikipedia. */
 function formulaOf(math: Element): Element | undefined {
   if (math.tagName !== 'math') return undefined;
   const source = findElement(math, ({ properties }) => properties.encoding === 'application/x-tex');
@@ -50,7 +50,7 @@ function formulaOf(math: Element): Element | undefined {
   return newElement('ibid-formula', [newText(inner)], { isBlock: math.properties.display === 'block' });
 }
 
-/** The words of programs for the kinds of callouts. */
+/** Names of callout kinds in other programs. */
 const KINDS: Record<string, string> = {
   tip: 'TIP',
   success: 'TIP',
@@ -63,7 +63,7 @@ const KINDS: Record<string, string> = {
 /** Confluence's yellow macro is named `note`, and its red one `warning`. */
 const MACRO_KINDS: Record<string, string> = { tip: 'TIP', note: 'WARNING', warning: 'CAUTION' };
 
-/** What Confluence, GitHub, Notion and editors of code write for blocks that HTML has no elements for. */
+/** Converts blocks of Confluence, GitHub, Notion and code editors that HTML has no elements for. */
 export function readBlocks() {
   return (tree: Root): void =>
     rewrite(tree, (node) => {
@@ -96,14 +96,14 @@ export function readBlocks() {
     });
 }
 
-/** What is beside the code, such as a button that copies it, is not a part of it. */
+/** Converts a `pre` and drops other content next to its code, such as a button that copies it. */
 function preformatted(pre: Element): Element {
   const code = findElement(pre, ({ tagName }) => tagName === 'code');
   const language = languageOf(pre) || (pre.tagName === 'codeblock' ? classesOf(pre).toLowerCase() : '');
   return codeBlock(linesOf(code ?? pre), language);
 }
 
-/** A text of mail, whose lines are as they were sent. */
+/** Converts the plain text of a mail and keeps its lines. */
 function plainText(pre: Element): Element {
   const lines = linesOf(pre).trimEnd().split('\n');
   return newElement(
@@ -112,7 +112,7 @@ function plainText(pre: Element): Element {
   );
 }
 
-/** Code that is shown as a table with a cell for the number of each line. */
+/** Returns the code of a table with a cell for the number of each line. */
 function numberedLines(table: Element): string | undefined {
   const lines: string[] = [];
   const visit = (row: Element): void => {
@@ -148,10 +148,10 @@ function calloutOf(element: Element): string | undefined {
   return MACRO_KINDS[macro] ?? 'NOTE';
 }
 
-/** What Word adds to an alternative text. */
+/** Text that Word appends to an alternative text. */
 const MADE_UP = /(?:[.,]? Description automatically generated.*|[.,]? AI-generated content may be incorrect\.)$/;
 
-/** A picture whose address only the program knows that copied it is its alternative text. */
+/** Replaces a picture with its alternative text if only the source program can load its address. */
 function picture(image: Element): HtmlNode[] {
   const { src, alt, dataCanonicalSrc, dataEmojiFallback, dataStringifyEmoji, ariaRoleDescription, width, height } =
     image.properties;
@@ -197,7 +197,7 @@ function languageOf(element: Element): string {
   return { shell: 'sh', js: 'js', ts: 'ts', 'html-basic': 'html', plain: '', none: '' }[language] ?? language;
 }
 
-/** The text of code, whose lines may be elements. */
+/** Returns the text of code, whose lines may be elements. */
 function linesOf(element: Element): string {
   let text = '';
   for (const node of element.children) {

@@ -29,7 +29,10 @@ export function classesOf({ properties }: Element): string {
   return Array.isArray(properties.className) ? properties.className.join(' ') : '';
 }
 
-/** The value of a property of the style attribute, in lower case; "" for none. `mso-bidi-font-weight` is no `font-weight`. */
+/**
+ * Returns the value of a property of the style attribute in lower case, or "" without one. Names must match exactly:
+ * `mso-bidi-font-weight` is not `font-weight`.
+ */
 export function styleOf({ properties }: Element, name: string): string {
   for (const declaration of String(properties.style ?? '').split(';')) {
     const colon = declaration.indexOf(':');
@@ -42,7 +45,7 @@ export function styleOf({ properties }: Element, name: string): string {
   return '';
 }
 
-/** Replaces each node below a parent with others, what is in it first. Code is not looked into: its text is as it is. */
+/** Replaces each node below a parent, children first. Leaves the content of code untouched. */
 export function rewrite(parent: HtmlParent, replace: (node: HtmlNode) => HtmlNode[]): void {
   parent.children = (parent.children as HtmlNode[]).flatMap((node) => {
     if (isElement(node) && node.tagName !== 'pre') rewrite(node, replace);
@@ -50,7 +53,7 @@ export function rewrite(parent: HtmlParent, replace: (node: HtmlNode) => HtmlNod
   }) as ElementContent[];
 }
 
-/** The first element below a parent, in the order of the text, of which something is so. */
+/** Returns the first element below a parent, in document order, that matches. */
 export function findElement(parent: HtmlParent, is: (element: Element) => boolean): Element | undefined {
   for (const node of parent.children) {
     if (!isElement(node)) continue;
@@ -60,7 +63,7 @@ export function findElement(parent: HtmlParent, is: (element: Element) => boolea
   return undefined;
 }
 
-/** Elements that take lines of their own. */
+/** Block-level elements. */
 const BLOCKS = new Set(
   (
     'address article aside blockquote body center details dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 ' +

@@ -15,7 +15,10 @@ import { unwrap } from './marks.ts';
 
 const isList = (node: HtmlNode | undefined): node is Element => isElement(node) && /^[ou]l$/.test(node.tagName);
 
-/** Lists as Markdown has them: nested in items, without paragraphs around single texts, and tasks with their boxes first. */
+/**
+ * Shapes lists as Markdown needs them: nested in items, without paragraphs around single texts, and with task boxes
+ * first.
+ */
 export function tidyLists() {
   return (tree: Root): void => {
     tree.children = joinLists(tree.children) as Root['children'];
@@ -29,7 +32,7 @@ export function tidyLists() {
   };
 }
 
-/** Makes one list of those that count on from each other. */
+/** Joins consecutive lists that continue each other's numbers. */
 function joinLists(nodes: readonly HtmlNode[]): HtmlNode[] {
   const made: HtmlNode[] = [];
   for (const node of nodes) {
@@ -43,7 +46,7 @@ function joinLists(nodes: readonly HtmlNode[]): HtmlNode[] {
 
 const goesOn = (list: Element) => list.tagName === 'ul' || Number(list.properties.start) > 1;
 
-/** Google Docs and Word write the lists in an item behind it. */
+/** Moves nested lists into their items. Google Docs and Word write them after the item. */
 function nestItems(list: Element): void {
   const items: Element[] = [];
   for (const node of list.children) {
@@ -68,13 +71,16 @@ function tidyItem(item: Element): void {
   if (isTask) for (const node of item.children) if (!isList(node) && isElement(node)) unwrapIn(item, node);
 }
 
-/** What is struck through because it is done is not struck through in the text. */
+/** Removes strikethrough that only marks a task as done. */
 function unwrapIn(item: Element, node: Element): void {
   unwrap(node, 'del');
   if (node.tagName === 'del') item.children.splice(item.children.indexOf(node), 1, ...node.children);
 }
 
-/** Whether the task of an item is done; undefined for an item that is no task. What said so is removed. */
+/**
+ * Returns whether the task of an item is done, or undefined if the item is not a task. Removes the element that showed
+ * the state.
+ */
 function stateOf(item: Element): boolean | undefined {
   const { role, ariaChecked, dataInlineTaskId } = item.properties;
   if (dataInlineTaskId !== undefined) return hasClass(item, 'checked');

@@ -14,18 +14,18 @@ import {
 
 const INLINE = new Set('b bdi bdo big cite del dfn em font i ins label s small span strike strong tt u var'.split(' '));
 const MARKS = new Set('a code del em mark strong sub sup'.split(' '));
-/** Between two of these a space is not a part of either. */
+/** A space between two of these belongs to neither. */
 const SHORT = /^(?:code|sub|sup)$/;
-/** What links lead to that others can open. Fragments are of the document that was copied from. */
+/** Link addresses that work for others. Fragments refer to the document that was copied. */
 const ADDRESS = /^(?:https?:|mailto:|tel:|ftp:|(?!#)[^:]*(?:[/?#]|$))/i;
 
-/** Elements for what the styles of others say: `strong`, `em`, `del`, `code`, `mark`, `sub` and `sup`. */
+/** Converts inline styles to the elements `strong`, `em`, `del`, `code`, `mark`, `sub` and `sup`. */
 export function readStyles() {
   return (tree: Root): void => {
     rewrite(tree, (node) => {
       if (!isElement(node)) return [node];
       if (node.tagName === 'a' && !ADDRESS.test(String(node.properties.href ?? '#'))) return node.children;
-      // A tooltip is not written by those who link.
+      // Programs add tooltips to links, authors do not.
       if (node.tagName === 'a') {
         delete node.properties.title;
         if (node.properties.href) node.properties.href = behindRedirect(String(node.properties.href));
@@ -34,7 +34,7 @@ export function readStyles() {
       return marksOf(node).reduceRight((inside: HtmlNode[], mark) => [newElement(mark, inside)], node.children);
     });
     rewrite(tree, (node) => {
-      // A heading is bold as it is.
+      // A heading is bold already.
       if (isElement(node) && /^h[1-6]$/.test(node.tagName)) unwrap(node, 'strong');
       if (isElement(node) && MARKS.has(node.tagName)) unwrap(node, node.tagName);
       if (isElement(node) && node.tagName === 'a') unwrap(node, 'mark');
@@ -43,11 +43,11 @@ export function readStyles() {
   };
 }
 
-/** Pages that lead on to what a link was made to: Google Docs and Gmail, Outlook, and Slack copy links so. */
+/** Redirect pages that Google Docs, Gmail, Outlook and Slack put into copied links. */
 const REDIRECTS =
   /^https:\/\/(?:www\.google\.com\/url|[\w.]+\.safelinks\.protection\.outlook\.com\/|slack-redir\.net\/link)\?/;
 
-/** The address that a page which only leads on was given; any other address as it is. */
+/** Returns the target of a redirect page; any other address unchanged. */
 function behindRedirect(address: string): string {
   if (!REDIRECTS.test(address)) return address;
   const { searchParams } = new URL(address);
@@ -78,11 +78,14 @@ export function unwrap(parent: Element, tagName: string): void {
   rewrite(parent, (node) => (isElement(node) && node.tagName === tagName ? node.children : [node]));
 }
 
-/** Joins marks that programs write in pieces, takes spaces out of their ends, and makes spaces of what stands for them. */
+/**
+ * Joins marks that programs write in pieces, moves spaces out of their ends, and replaces non-breaking spaces that only
+ * keep a space from collapsing.
+ */
 export function joinMarks() {
   return (tree: Root): void => {
     rewrite(tree, (node) => {
-      // One that stands between two words is meant; at the end of a run it keeps a space from being collapsed.
+      // A non-breaking space between two words is intended. At the end of a run it only keeps a space from collapsing.
       if (node.type === 'text') return [newText(node.value.replace(/(?<!\S)\u00a0|\u00a0(?!\S)/g, ' '))];
       return [node];
     });
@@ -102,7 +105,7 @@ export function joinMarks() {
 const hasContent = (element: Element) =>
   textOf(element).trim() !== '' || findElement(element, ({ tagName }) => /^(?:img|input)$/.test(tagName)) !== undefined;
 
-/** A mark without the spaces and line breaks at its ends, which go before and behind it. */
+/** Returns a mark with the spaces and line breaks at its ends moved out of it. */
 function trimmed(mark: Element): HtmlNode[] {
   if (!hasContent(mark)) return mark.children;
   const before: HtmlNode[] = [];
@@ -124,7 +127,7 @@ function trimmed(mark: Element): HtmlNode[] {
   return [...before, mark, ...after];
 }
 
-/** One mark of those that follow each other, also with a space between. */
+/** Joins consecutive equal marks, including marks separated by a space. */
 function joined(nodes: readonly HtmlNode[]): HtmlNode[] {
   const made: HtmlNode[] = [];
   for (const node of nodes) {
@@ -149,7 +152,7 @@ function isSameMark(one: Element, other: Element): boolean {
   return one.tagName === other.tagName && MARKS.has(one.tagName) && one.properties.href === other.properties.href;
 }
 
-/** Paragraphs one after the other that are code alone are a block of code. */
+/** Joins consecutive paragraphs that contain only code into a block of code. */
 function joinCode(nodes: readonly HtmlNode[]): HtmlNode[] {
   const made: HtmlNode[] = [];
   let lines: HtmlNode[] = [];

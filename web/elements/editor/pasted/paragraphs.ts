@@ -2,10 +2,13 @@ import type { Element, Root } from 'hast';
 import { type HtmlNode, isBlank, isBlock, isElement, newElement, rewrite } from './hast.ts';
 
 const isBreak = (node: HtmlNode | undefined): boolean => isElement(node) && node.tagName === 'br';
-/** What has text and blocks in it. */
+/** Elements that contain both text and blocks. */
 const FLOW = /^(?:body|div|section|article|main|blockquote|li|ibid-callout|ibid-note-text|html|details)$/;
 
-/** Line breaks that stand for empty lines divide paragraphs; those beside blocks and at the ends of texts do nothing. */
+/**
+ * Splits paragraphs at line breaks that stand for empty lines. Drops line breaks next to blocks and at the ends of
+ * texts.
+ */
 export function splitParagraphs() {
   return (tree: Root): void => {
     rewrite(tree, (node) => {
@@ -40,7 +43,7 @@ function dividedFlow(nodes: readonly HtmlNode[]): HtmlNode[] {
   return made;
 }
 
-/** A run of text without the line breaks at its ends, divided where two follow each other. */
+/** Splits a run of text at double line breaks and drops the line breaks at its ends. */
 function paragraphsOf(nodes: readonly HtmlNode[]): HtmlNode[][] {
   const parts: HtmlNode[][] = [[]];
   let breaks: HtmlNode[] = [];

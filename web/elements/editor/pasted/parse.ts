@@ -1,6 +1,6 @@
 import type { Element, ElementContent, Properties, Root, RootContent } from 'hast';
 
-/** Attributes whose properties have other names; `data-` and `aria-` are written in camel case. */
+/** Attributes with different property names; `data-` and `aria-` attributes become camel case. */
 const NAMES: Record<string, string> = {
   'aria-roledescription': 'ariaRoleDescription',
   class: 'className',
@@ -19,14 +19,17 @@ const LISTS = new Set(['className', 'headers', 'itemProp', 'rel']);
 const TAG = /<[a-z](?:[^>"']|"[^"]*"|'[^']*')*>/gi;
 const REFUSED_OR_VALUE = /"[^"]*"|'[^']*'|\b(style|on[a-z]+)(?=\s*=)/gi;
 
-/** A tag without the attributes that the policy of the page refuses, each of which would be reported. Styles are read by another name. */
+/**
+ * Renames attributes that the page's policy refuses, because the browser would report each of them. Styles are read
+ * under the new name.
+ */
 function renameRefused(tag: string): string {
   return tag.replace(REFUSED_OR_VALUE, (found, name) => (name === undefined ? found : `data-pasted-${name}`));
 }
 
 /**
- * Parses HTML with the parser of the browser, which has the same rules as the one that servers need and is there already. In
- * the template that it fills nothing runs and nothing is loaded.
+ * Parses HTML with the browser's parser, which follows the same rules as the parser that servers need and costs no
+ * download. The template element runs and loads nothing.
  */
 export function parseInBrowser(html: string): Root {
   const template = document.createElement('template');

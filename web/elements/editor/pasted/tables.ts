@@ -4,7 +4,10 @@ import { unwrap } from './marks.ts';
 
 const PARTS = /^(?:table|tbody|thead|tfoot|tr|td|th)$/;
 
-/** Tables as Markdown has them: a head, cells of one line, alignments. One that only arranges is what it arranges. */
+/**
+ * Shapes tables as Markdown needs them: a head, cells of one line, and alignments. A layout table is replaced by its
+ * content.
+ */
 export function tidyTables() {
   return (tree: Root): void =>
     rewrite(tree, (node) => {
@@ -13,7 +16,7 @@ export function tidyTables() {
       const cells = rows.flatMap(cellsOf);
       const blocks = cells.map(({ children }) => children.filter((child) => !isBlank(child)));
       const isCode = blocks.flat().every((child) => isElement(child) && child.tagName === 'pre');
-      // Beside the code are the numbers of its lines.
+      // Drop the cells with line numbers next to the code.
       if (isCode) return blocks.flat().filter((code) => /\D/.test(textOf(code).replace(/\s/g, '')));
       const isLayout = cells.length < 2 || cells.some((cell) => hasElement(cell, /^(?:table|h[1-6]|hr|ibid-callout)$/));
       if (isLayout)
@@ -62,7 +65,7 @@ function tidyCell(cell: Element, isHead: boolean): void {
   else if (isBold && textOf(cell).trim() !== '') cell.children = [newElement('strong', cell.children)];
 }
 
-/** The lines of a cell; items of lists keep their marks. */
+/** Collects the lines of a cell. Items of lists keep their marks. */
 function collectLines(node: Element, lines: HtmlNode[][]): void {
   let number = Number(node.properties.start) || 1;
   for (const child of node.children) {

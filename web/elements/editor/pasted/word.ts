@@ -13,10 +13,13 @@ import {
 } from './hast.ts';
 
 const LEVEL = /\blevel(\d)/;
-/** What numbers a list: `1.`, `a)`, `iv.`. Anything else is a bullet. */
+/** Markers of numbered lists: `1.`, `a)`, `iv.`. Any other marker is a bullet. */
 const NUMBER = /^\(?(?:\d+|[a-z]{1,4})[.)]/i;
 
-/** Word writes titles and the items of lists as paragraphs, the latter with their markers as text, and notes as links. */
+/**
+ * Converts the HTML of Word, which writes titles and list items as paragraphs, item markers as text, and notes as
+ * links.
+ */
 export function readWord() {
   return (tree: Root): void => {
     rewrite(tree, (node) => {
@@ -34,13 +37,13 @@ export function readWord() {
   };
 }
 
-/** A footnote or its mark, which are links to each other. */
+/** Converts a footnote or its mark, which link to each other. */
 function readNote(node: Element): HtmlNode[] {
   const [, label] = /^#_(?:ftn|edn)(\d+)$/.exec(String(node.properties.href ?? '')) ?? [];
   if (node.tagName === 'a' && label) return [newElement('ibid-note', [], { label })];
   if (node.tagName === 'a' && /^#_(?:ftn|edn)ref/.test(String(node.properties.href ?? ''))) return [];
   const element = styleOf(node, 'mso-element');
-  // A rule goes before them.
+  // A rule precedes the notes.
   if (/^(?:foot|end)note-list$/.test(element))
     return node.children.filter((child) => !isElement(child) || child.tagName !== 'hr');
   if (!/^(?:foot|end)note$/.test(element)) return [node];
@@ -53,14 +56,14 @@ interface Item {
   children: HtmlNode[];
 }
 
-/** Makes lists of what Word marks as items. */
+/** Builds lists from the paragraphs that Word marks as items. */
 function makeLists(nodes: readonly HtmlNode[]): Root['children'] {
   const made: HtmlNode[] = [];
   let open: Element[] = [];
   for (const node of nodes) {
     const items = isElement(node) ? itemsOf(node) : [];
     if (items.length === 0) {
-      // What is between two items of a list is only the line breaks of the HTML.
+      // Only whitespace of the HTML source separates two items.
       if (isBlank(node) && open.length > 0) continue;
       open = [];
       made.push(node);
@@ -83,7 +86,7 @@ function itemsOf(node: Element): Item[] {
       .filter(isElement)
       .map(({ children }) => ({ level: Number(node.properties.dataIndent) + 1, isOrdered, children }));
   }
-  // Word in browsers: each item is in a list of its own, and says how deep it is.
+  // Word on the web: each item has its own list, which states its depth.
   if (!hasClass(node, 'ListContainerWrapper')) return [];
   const list = findElement(node, ({ tagName }) => /^[ou]l$/.test(tagName));
   return (list?.children ?? []).filter(isElement).map(({ properties, children }) => ({
@@ -93,7 +96,7 @@ function itemsOf(node: Element): Item[] {
   }));
 }
 
-/** Adds an item to the list of its level; `open` are the lists that it may go on with, the outermost first. */
+/** Adds an item to the list of its level. `open`: the lists that the item may continue, outermost first. */
 function addItem(made: HtmlNode[], open: Element[], { level, isOrdered, children }: Item): void {
   const tagName = isOrdered ? 'ol' : 'ul';
   open.length = Math.min(open.length, level);

@@ -19,7 +19,7 @@ const html = (value: string): Html => ({ type: 'html', value });
 const around = (before: string, after: string) => (state: State, node: Element) =>
   [html(before), ...state.all(node), html(after)] as Nodes[];
 
-/** What a page's Markdown has and hast-util-to-mdast does not know. */
+/** Handlers for constructs of a page's Markdown that hast-util-to-mdast does not know. */
 export const handlers: Record<string, Handle> = {
   br: (state: State, node: Element): Result => (state.inTable ? html('<br>') : defaultHandlers.br(state, node)),
   mark: around('==', '=='),
@@ -49,7 +49,7 @@ export const handlers: Record<string, Handle> = {
   },
 };
 
-/** Only items of several paragraphs have empty lines between them. */
+/** Puts empty lines only between items of several paragraphs. */
 export function tightenLists() {
   return (tree: Root): void => tighten(tree);
 }
@@ -61,10 +61,13 @@ function tighten(node: Nodes): void {
   if (node.type === 'list') node.spread = (node.children as ListItem[]).some(({ spread }) => spread === true);
 }
 
-/** An ampersand is escaped only where it would begin a reference, and nothing in addresses. */
+/** Escapes an ampersand only if it would begin a character reference, and never in addresses. */
 const REFERENCE: Unsafe = { character: '&', after: '#?\\w+;', inConstruct: 'phrasing' };
 
-/** Writes the document with fewer escapes than are safe for any text that others would put around it. */
+/**
+ * Writes the document with fewer escapes. The defaults are safe for any surrounding text, which is more than a page
+ * needs.
+ */
 export function writeRoot(node: Root, _parent: unknown, state: Written, info: Info): string {
   state.unsafe = [
     ...state.unsafe.filter(({ character, atBreak }) => atBreak || !/^[&@.:]$/.test(character)),
@@ -73,7 +76,7 @@ export function writeRoot(node: Root, _parent: unknown, state: Written, info: In
   return state.containerFlow(node, info);
 }
 
-/** Text in which `_` within a word and `*` between spaces are not escaped. */
+/** Writes text without escaping `_` within a word and `*` between spaces. */
 export function writeText({ value }: Text, _parent: unknown, state: Written, info: Info): string {
   return state
     .safe(value, info)
