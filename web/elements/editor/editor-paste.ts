@@ -7,9 +7,9 @@ import { smallerPicture } from './smaller-picture.ts';
 import { askForAlt } from './text/alt-text.ts';
 import { insertLink } from './text/commands.ts';
 
-/** Where pasted and dropped files go. */
+/** The page that pasted and dropped files are attached to. */
 export interface AttachmentTarget {
-  /** The API path of the page's attachments; a new page is created for them. Errors: Error. */
+  /** Returns the API path of the page's attachments. Creates a new page first if needed. Throws Error. */
   attachmentsUrl(): Promise<string>;
   showStatus(words: string): void;
   /** The API path and the address of the wiki. */
@@ -17,7 +17,7 @@ export interface AttachmentTarget {
   root: string;
 }
 
-/** HTML with formatting worth converting. Anything else is pasted as plain text, as it is. */
+/** HTML with formatting worth converting. Other clipboard content is pasted as plain text. */
 const RICH =
   /<(?:h[1-6]|ul|ol|li|table|a|strong|b|em|i|blockquote|pre|img|code|s|del)[\s>]|(?:font-weight:\s*(?:bold|[6-9]00)|font-style:\s*italic|line-through|white-space:\s*pre;|mso-list:)/i;
 
@@ -37,7 +37,7 @@ export function handlePaste(view: EditorView, event: ClipboardEvent, target: Att
   return true;
 }
 
-/** What is pasted into code is text. */
+/** Returns whether the selection begins in code, where content is pasted as plain text. */
 function isInCode({ state }: EditorView): boolean {
   const { from } = state.selection.main;
   for (let node: SyntaxNode | null = syntaxTree(state).resolveInner(from, -1); node; node = node.parent)
@@ -45,7 +45,10 @@ function isInCode({ state }: EditorView): boolean {
   return false;
 }
 
-/** An address that is pasted over words links them; one of a page of this wiki becomes a link with its title. */
+/**
+ * Pastes an address. Selected words are linked to it, and an address of a page of this wiki becomes a link with the
+ * page's title.
+ */
 function pasteAddress(view: EditorView, address: string, { api, root }: AttachmentTarget): boolean {
   if (!/^https?:\/\/\S+$/.test(address)) return false;
   const { main } = view.state.selection;
@@ -62,12 +65,12 @@ async function insertTitledLink(view: EditorView, address: string, path: string)
     const { title } = await callApi<{ title: string }>('GET', path);
     insert(view, `[${title.replace(/[[\]\\]/g, '\\$&')}](${new URL(address).pathname}${new URL(address).hash})`);
   } catch {
-    // There is no such page, or not for this user: the address stays as it was copied.
+    // The page does not exist or is not visible to this user: insert the address as copied.
     insert(view, address);
   }
 }
 
-/** Attaches dropped files, with links to them where they were dropped. Returns whether the event was handled. */
+/** Attaches dropped files and links them at the drop position. Returns whether the event was handled. */
 export function handleDrop(view: EditorView, event: DragEvent, target: AttachmentTarget): boolean {
   const at = view.posAtCoords({ x: event.clientX, y: event.clientY });
   if (event.dataTransfer?.files.length && at !== null) view.dispatch({ selection: { anchor: at } });
@@ -83,7 +86,7 @@ function attachDroppedFiles(
   const files = [...(data?.files ?? [])];
   if (files.length === 0) return false;
   event.preventDefault();
-  // Outside of the editor, ibid-drop takes dropped files as an upload.
+  // Outside the editor, ibid-drop treats dropped files as an upload.
   event.stopPropagation();
   void attachFiles(view, files, target);
   return true;
@@ -93,7 +96,7 @@ async function insertRich(view: EditorView, rich: string, plain: string): Promis
   try {
     insert(view, await toMarkdown(rich));
   } catch {
-    // Falls back to the plain text of the clipboard.
+    // Fall back to the plain text of the clipboard.
     insert(view, plain);
   }
 }
@@ -103,7 +106,7 @@ function insert(view: EditorView, text: string): void {
   view.focus();
 }
 
-/** Attaches files, with links to them where the cursor is. */
+/** Attaches files and links them at the cursor. */
 export async function attachFiles(
   view: EditorView,
   files: readonly File[],
@@ -129,7 +132,7 @@ export async function attachFiles(
       const isAlone = files.length === 1 && view.state.doc.eq(before);
       const from = view.state.selection.main.from;
       insert(view, `${isPicture ? '!' : ''}[${name}](${address})\n`);
-      // Who went on typing meanwhile is not interrupted.
+      // Leave the caret alone if the user kept typing.
       if (isPicture) askForAlt(view, { from: from + 2, to: from + 2 + name.length }, isAlone);
     } catch (error) {
       return showStatus(`${chosen.name} was not attached: ${errorMessage(error)}`);

@@ -7,7 +7,6 @@ import { showKeys } from './text/keys.ts';
 import type { TextView } from './text/text-view.ts';
 import { type Tool, Toolbar } from './toolbar.ts';
 
-/** The toolbar of the text. */
 export function editorTools(text: TextView, preview: Preview): Toolbar {
   const { view } = text;
   const { headings, marks, lists, quotes } = formatTools(view);

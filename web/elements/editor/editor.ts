@@ -12,12 +12,12 @@ import { createTextView, loadTextStyles, type TextView } from './text/text-view.
 import type { Toolbar } from './toolbar.ts';
 import { WordCount } from './word-count.ts';
 
-/** In the beginning of the text, in characters. */
+/** Characters at the beginning of the text in which the title is searched. */
 const TITLE_WITHIN = 20_000;
 
 /**
- * The editor: `text` is the text as it is, and `change` is sent whenever it or the title changes. Without scripts the form's
- * textarea is what is submitted.
+ * The editor element. `text` is the current text, and `change` is dispatched when the text or the title changes.
+ * Without scripts, the form submits its textarea.
  */
 class Editor extends HTMLElement {
   #view: TextView | undefined;
@@ -25,7 +25,7 @@ class Editor extends HTMLElement {
   #tools: Toolbar | undefined;
   #saving: PageSaving | undefined;
   #words: WordCount | undefined;
-  /** As which the text begins with the title; undefined where it does not. */
+  /** The title that the text begins with; undefined without one. */
   #titleInText: string | undefined;
 
   get #area(): HTMLTextAreaElement {
@@ -41,7 +41,7 @@ class Editor extends HTMLElement {
     return `${location.origin}${this.dataset.root}/${this.dataset.path}`;
   }
 
-  /** The text as it is in the editor, with its line breaks as they are written. */
+  /** The current text with its original line breaks. */
   get text(): string {
     return this.#view?.text ?? this.#area.value;
   }
@@ -64,12 +64,13 @@ class Editor extends HTMLElement {
 
   async connectedCallback(): Promise<void> {
     const hasFrontMatter = FRONT_MATTER_START.test(this.#area.defaultValue.slice(0, 200).replaceAll('\r\n', '\n'));
-    // Its rows are there when the text is shown, which would move. Where they cannot be loaded it is shown as it is written.
+    // Load the rows first, because drawing them later would move the text. If they cannot be loaded, front matter is
+    // shown as source.
     const properties = hasFrontMatter && loadProperties().catch(() => undefined);
     const styles = await loadTextStyles();
     await properties;
     if (this.dataset.template !== undefined) this.#fillIn();
-    // Unlike `value`, `defaultValue` has the line breaks as they are written. The user may have typed before the script was
+    // Unlike `value`, `defaultValue` keeps the original line breaks. The user may have typed before the script was
     // loaded, and browsers refill forms on a reload.
     const { value, defaultValue, selectionStart, selectionEnd } = this.#area;
     const { activeElement } = document;
@@ -109,11 +110,14 @@ class Editor extends HTMLElement {
     this.#title.addEventListener('keydown', (event) => this.#leaveTitle(event));
     this.#saving = new PageSaving(this);
     if (activeElement === this.#area) view.select(selectionStart, selectionEnd);
-    // Where the title is being typed already, it goes on.
+    // Do not take the focus from a user who is typing the title.
     else if (activeElement !== this.#title && this.#title.value !== '') view.view.focus();
   }
 
-  /** Replaces the variables of a template that are known already: the text that is saved is compared with the result. */
+  /**
+   * Replaces the template variables that are already known in the default values, because unsaved changes are detected
+   * by comparison with them.
+   */
   #fillIn(): void {
     const { date, author } = this.#values;
     for (const field of [this.#area, this.#title]) {
@@ -121,7 +125,7 @@ class Editor extends HTMLElement {
     }
   }
 
-  /** What variables of templates stand for in this page. */
+  /** The values of template variables for this page. */
   get #values() {
     const { author = '' } = this.dataset;
     return { title: this.#title.value.trim(), date: new Date().toLocaleDateString('sv'), author };
@@ -131,7 +135,10 @@ class Editor extends HTMLElement {
     return this.querySelector('.title-in-text') !== null;
   }
 
-  /** A page whose text begins with its title has one title, which is written there. Where it is no more, its field comes back. */
+  /**
+   * Copies the title from the text if the text begins with it. Shows the title field again once the text no longer
+   * does.
+   */
   #followTitle(): void {
     if (!this.#hasOneTitle || !this.#view) return;
     const { doc } = this.#view.view.state;
@@ -142,9 +149,9 @@ class Editor extends HTMLElement {
     if (!isSame) this.querySelector('.title-in-text')?.classList.remove('title-in-text');
   }
 
-  /** Enter leads from the title to the first words of the text. */
+  /** Moves the caret from the title to the first words of the text at Enter. */
   #leaveTitle(event: KeyboardEvent): void {
-    // An input method confirms what is composed with the same key.
+    // An input method confirms a composition with the same key.
     if (event.key !== 'Enter' || event.isComposing || !this.#view) return;
     event.preventDefault();
     const start = firstPlace(this.#view.view.state.sliceDoc(0, TITLE_WITHIN));
@@ -157,7 +164,9 @@ class Editor extends HTMLElement {
     this.#preview?.changed();
   }
 
-  /** What became of an attachment or a link; beside what is said of saving, which changes with each pause of typing. */
+  /**
+   * Shows the result of attaching or linking, separate from the saving state, which changes at each pause of typing.
+   */
   #showStatus(words: string): void {
     const saving = this.querySelector('.draft-state');
     let state = this.querySelector('.action-state');

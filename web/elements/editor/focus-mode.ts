@@ -1,6 +1,6 @@
 const CLASS = 'is-focused-on-text';
 
-/** Shows the title, the tools and the text alone, or everything again. */
+/** Toggles between showing everything and showing only the title, the tools and the text. */
 export function toggleFocusMode(): void {
   document.body.classList.toggle(CLASS);
 }

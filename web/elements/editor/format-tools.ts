@@ -3,7 +3,7 @@ import { insertLink, togglePrefix } from './text/commands.ts';
 import { hasMark, toggleMark } from './text/toggle-marks.ts';
 import type { Tool } from './toolbar.ts';
 
-/** The tools that change the selected words or their lines, for the toolbar and for the menu beside a selection. */
+/** Returns the tools that change the selected words or their lines, for the toolbar and the selection menu. */
 export function formatTools(view: EditorView): Record<'headings' | 'marks' | 'lists' | 'quotes', Tool[]> {
   const mark = (name: string, sign: Tool['sign'], written: string, keys?: string): Tool => ({
     name,

@@ -3,7 +3,7 @@ import { common, createLowlight } from 'lowlight';
 
 const languages = createLowlight(common);
 
-/** Runs of a code with the classes of highlight.js; none for a language that is not known. */
+/** Returns ranges of the code with the classes of highlight.js; an empty list for an unknown language. */
 export function highlightCode(language: string, code: string): { from: number; to: number; className: string }[] {
   if (!languages.registered(language)) return [];
   const runs: { from: number; to: number; className: string }[] = [];

@@ -4,17 +4,16 @@ import { drawDiagrams, drawFormulas } from '../lazy-modules.ts';
 const DELAY_MS = 350;
 
 export interface PreviewOptions {
-  /** The API path of the wiki. */
   api: string;
   path: string;
-  /** The address of the page, from which its links lead. */
+  /** The address of the page, which its links are relative to. */
   pageUrl: string;
   read(): string;
-  /** Asks for the sign-in again, where the session has ended. */
+  /** Asks the user to sign in again after the session has ended. */
   signIn(): Promise<unknown>;
 }
 
-/** The page as it will be, beside its text, where the user wants to see it: the service renders it. */
+/** The rendered page next to its text, on demand. The service renders it. */
 export class Preview {
   readonly element = document.createElement('div');
   readonly #options: PreviewOptions;
@@ -39,7 +38,7 @@ export class Preview {
     if (isShown) void this.#render();
   }
 
-  /** The text has changed: renders it when there is a pause. */
+  /** Schedules rendering for the next pause of typing. */
   changed(): void {
     clearTimeout(this.#timer);
     if (this.isShown) this.#timer = setTimeout(() => void this.#render(), DELAY_MS);
@@ -52,7 +51,7 @@ export class Preview {
     try {
       const body = { markdown: read(), page_path: path };
       const { html } = await callApi<{ html: string }>('POST', `${api}/preview`, body, this.#request.signal);
-      // The API has sanitized it, as it does with every page.
+      // The API has sanitized this HTML, as it does for every page.
       this.element.innerHTML = html;
       if (/class="(?:math|language-math)/.test(html)) await drawFormulas(this.element);
       if (html.includes('<pre class="mermaid"')) await drawDiagrams(this.element);
@@ -62,7 +61,7 @@ export class Preview {
         await signIn();
         return this.#render();
       }
-      // Too much is being rendered just now: the last preview stays until there is room for the next one.
+      // The service is rendering too much. Keep the last preview and retry later.
       if (error instanceof ApiError && error.status === 429) {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => void this.#render(), 1_000 * (error.retry_after ?? 1));
@@ -72,7 +71,7 @@ export class Preview {
     }
   }
 
-  /** Opens links of the preview in a new tab, resolved against the address of the page. */
+  /** Opens a link of the preview in a new tab, resolved against the address of the page. */
   #openLink(event: MouseEvent): void {
     const href = (event.target as Element).closest('a')?.getAttribute('href');
     if (!href || href.startsWith('#')) return;

@@ -11,13 +11,13 @@ import { tidyTables } from './pasted/tables.ts';
 import { readWord } from './pasted/word.ts';
 import { handlers, tightenLists, writeRoot, writeText } from './pasted/write.ts';
 
-/** In this order: each changes the tree that the one before it left. */
+/** The order matters: each pass changes the tree that the previous pass produced. */
 const STEPS = [dropHidden, readBlocks, readWord, readStyles, tidyLists, joinMarks, tidyTables, splitParagraphs];
 
 /**
- * Converts copied HTML to Markdown as an author would write it: what the styles of Word, Google Docs and others mean is
- * kept, and all else of them is dropped. `test/clipboards/` has examples. The libraries are called one by one: together, as plugins of
- * `unified`, they bring a parser of Markdown, which is a quarter of the bundle.
+ * Converts copied HTML to Markdown as an author would write it: keeps the meaning of the styles of Word, Google Docs
+ * and others, and drops the rest. `test/clipboards/` has examples. The libraries are called one by one: as plugins of
+ * `unified` they would include a Markdown parser, which is a quarter of the bundle.
  */
 export function richToMarkdown(html: string): string {
   const tree = parseInBrowser(html);

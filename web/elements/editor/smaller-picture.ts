@@ -1,25 +1,28 @@
-/** The longer side of a picture in pixels: twice the width of a page's text on a dense screen. */
+/** Maximum length of a picture's longer side in pixels: twice the width of a page's text on a dense screen. */
 const SIDE_MAX = 2_560;
 
-/** Pictures with fewer bytes stay as they are, however many pixels they have. */
+/** Smaller files are uploaded unchanged, however many pixels they have. */
 const BYTES_MIN = 1_000_000;
 
-/** How much smaller it must become to be worth changing. */
+/** Largest ratio of new to old size at which the smaller picture is used. */
 const WORTH = 0.8;
 
 const QUALITY = 0.85;
 
-/** What a canvas can write. SVG has no pixels, and of a GIF it would write the first frame alone. */
+/**
+ * Types that a canvas can write without loss of content. SVG has no pixels, and of a GIF a canvas would write only the
+ * first frame.
+ */
 const TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp']);
 
 /**
- * A picture as it is uploaded: one with far more pixels than a page shows is drawn smaller, turned as its camera says. `note`: what was
- * done, for the writer. Everything else, and what the browser cannot read, stays as it is.
+ * Scales down a picture with far more pixels than a page shows, and applies its EXIF orientation. Returns other files,
+ * and files that the browser cannot decode, unchanged. `note`: a message for the writer about the change.
  */
 export async function smallerPicture(file: File): Promise<{ file: File; note?: string }> {
   if (!TYPES.has(file.type) || file.size < BYTES_MIN || (await isAnimated(file))) return { file };
   const picture = await createImageBitmap(file).catch(() => {
-    // Damaged, or too large to be drawn: the service says what it is.
+    // The file is damaged or too large to draw. The service will say which.
     return undefined;
   });
   if (!picture) return { file };
@@ -37,7 +40,7 @@ export async function smallerPicture(file: File): Promise<{ file: File; note?: s
   };
 }
 
-/** Whether it has frames, as PNG and WebP may: a chunk near its beginning says so. */
+/** Returns whether a PNG or WebP is animated, which a chunk near its beginning states. */
 async function isAnimated(file: File): Promise<boolean> {
   const start = new TextDecoder('latin1').decode(await file.slice(0, 4_096).arrayBuffer());
   return /acTL|ANIM/.test(start);

@@ -1,4 +1,4 @@
-/** Signs of tools that no font is sure to have: the path of each on a grid of 16 by 16. */
+/** Icons that fonts may lack: the path of each on a grid of 16 by 16. */
 const PATHS = {
   heading: 'M4 3v10M12 3v10M4 8h8',
   subheading: 'M5 5v8M11 5v8M5 9h6',
@@ -33,7 +33,7 @@ export type ToolIcon = keyof typeof PATHS;
 export const isToolIcon = (name: string | undefined): name is ToolIcon =>
   name !== undefined && Object.hasOwn(PATHS, name);
 
-/** The icon in the colour of the text around it; it has no name of its own. */
+/** Creates an icon in the colour of the surrounding text, without an accessible name. */
 export function toolIcon(name: ToolIcon): SVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   const attributes = { class: 'icon', viewBox: '0 0 16 16', width: '18', height: '18', fill: 'none' };

@@ -1,23 +1,22 @@
 import { type ToolIcon, toolIcon } from './tool-icons.ts';
 
-/** A button of the toolbar. */
 export interface Tool {
   name: string;
-  /** What is on the button: a text or an icon. */
+  /** The label of the button: a text or an icon. */
   sign: string | { icon: ToolIcon };
   keys?: string;
   run(): void;
-  /** Whether it is on; undefined for one that only acts. */
+  /** Whether the tool is on at the cursor. Tools that only act do not have it. */
   isOn?(): boolean;
 }
 
-/** Contains the letters on the button, by which users of speech control call it. */
+/** Returns a name that contains the visible letters of the button, because users of speech control call it by them. */
 function accessibleName({ name, sign }: Tool): string {
   const isShown = typeof sign === 'string' && /\p{L}/u.test(sign);
   return isShown && !name.toLowerCase().includes(sign.toLowerCase()) ? `${name} ${sign}` : name;
 }
 
-/** The toolbar of the editor: one stop of the Tab key, in which the arrow keys move (as WAI-ARIA's pattern has it). */
+/** The toolbar of the editor: a single tab stop with arrow keys inside, following WAI-ARIA's toolbar pattern. */
 export class Toolbar {
   readonly element = document.createElement('div');
   readonly #buttons: [HTMLButtonElement, Tool][] = [];
@@ -42,7 +41,7 @@ export class Toolbar {
     button.title = tool.keys ? `${tool.name} (${tool.keys})` : tool.name;
     button.setAttribute('aria-label', accessibleName(tool));
     button.tabIndex = this.#buttons.length === 0 ? 0 : -1;
-    // The selection stays in the text.
+    // Keep the selection in the text.
     button.addEventListener('mousedown', (event) => event.preventDefault());
     button.addEventListener('click', () => {
       tool.run();
@@ -52,12 +51,12 @@ export class Toolbar {
     return button;
   }
 
-  /** Shows what is on where the cursor is. */
+  /** Shows which tools are on at the cursor. */
   update(): void {
     for (const [button, { isOn }] of this.#buttons) {
       if (!isOn) continue;
       const pressed = String(isOn());
-      // To set what is set would compute styles with each key.
+      // Setting an unchanged attribute would recompute styles at each key.
       if (button.getAttribute('aria-pressed') !== pressed) button.setAttribute('aria-pressed', pressed);
     }
   }

@@ -1,12 +1,12 @@
 import type { EditorView } from '@codemirror/view';
 
-/** How long typing pauses before words are counted. */
+/** How long typing must pause before words are counted. */
 const PAUSE_MS = 400;
-/** Characters that are counted at once; a text of a megabyte takes many turns, between which keys are answered. */
+/** Characters counted per task. A text of a megabyte takes many tasks, and the browser handles keys between them. */
 const PORTION = 20_000;
 const WORDS_PER_MINUTE = 220;
 
-/** A word; of Chinese and Japanese, which have no spaces, a character. */
+/** A word, or a single character of Chinese and Japanese, which have no spaces. */
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+(?:['’._-][\p{L}\p{N}\p{M}]+)*/gu;
 
@@ -14,7 +14,7 @@ function countWords(text: string): number {
   return text.match(WORD)?.length ?? 0;
 }
 
-/** Says how many words the text has and how long reading it takes; of a selection, how many are in it. */
+/** Shows how many words the text has and how long reading it takes, or how many words are selected. */
 export class WordCount {
   readonly element = document.createElement('span');
   readonly #view: EditorView;
@@ -26,7 +26,7 @@ export class WordCount {
     this.changed();
   }
 
-  /** The text or the selection has changed: counts when there is a pause. */
+  /** Schedules a count for the next pause, after a change of the text or the selection. */
   changed(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#count(0, 0), PAUSE_MS);
@@ -42,7 +42,7 @@ export class WordCount {
       const more = countWords(doc.sliceString(at, to));
       at = to;
       if (at < end) {
-        // A turn of its own, so that a key that was pressed meanwhile goes first.
+        // Continue in a separate task, so that keys pressed so far go first.
         this.#timer = setTimeout(() => this.#count(at - start, words + more));
         return;
       }
