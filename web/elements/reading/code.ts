@@ -1,6 +1,6 @@
 import { copyText } from './copy.ts';
 
-/** A button to copy each block of code, and the name of its language. */
+/** Adds a copy button and the name of the language to each block of code. */
 export function addCodeButtons(prose: HTMLElement): void {
   for (const pre of prose.querySelectorAll<HTMLElement>('pre:not(.mermaid, .math)')) {
     const text = pre.textContent ?? '';
@@ -23,7 +23,7 @@ export function addCodeButtons(prose: HTMLElement): void {
     }
     bar.append(button);
     pre.replaceWith(box);
-    // The bar comes behind the code, so that it is read after it and its words are no part of it.
+    // Append the bar after the code, so that screen readers read it later and its words stay out of the code.
     box.append(pre, bar);
   }
 }

@@ -1,4 +1,4 @@
-/** Copies a text and says so on the button for a moment; without the permission to copy it says that. */
+/** Copies a text and shows on the button for a moment whether the browser allowed it. */
 export async function copyText(button: HTMLElement, text: string): Promise<void> {
   const { title } = button;
   let said = 'Copied';
@@ -18,7 +18,7 @@ export async function copyText(button: HTMLElement, text: string): Promise<void>
 
 let status: HTMLElement | undefined;
 
-/** Lets screen readers say it. */
+/** Makes screen readers announce a text. */
 export function announce(words: string): void {
   if (!status) {
     status = document.createElement('p');

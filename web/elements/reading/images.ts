@@ -1,7 +1,7 @@
-/** Smaller pictures (badges, icons in a line) are shown as large as they are. */
+/** Smaller pictures, such as badges and icons in a line, cannot be enlarged. */
 const WIDTH_MIN = 200;
 
-/** Shows a picture as large as the window on a click or Enter. A picture in a link follows the link. */
+/** Enlarges a picture to the size of the window on a click or Enter. A picture in a link follows the link. */
 export function enlargeImages(prose: HTMLElement): void {
   for (const image of prose.querySelectorAll('img')) {
     replaceIfBroken(image);
@@ -24,7 +24,10 @@ export function enlargeImages(prose: HTMLElement): void {
   }
 }
 
-/** Leaves the link to the file of a player that cannot play it. A player with several sources fails at the last one. */
+/**
+ * Replaces a player that cannot play its file with the link to the file. A player with several sources fails at the
+ * last one.
+ */
 export function replaceBrokenPlayers(prose: HTMLElement): void {
   for (const player of prose.querySelectorAll<HTMLMediaElement>('audio, video')) {
     const failing = player.querySelector('source:last-of-type') ?? player;
@@ -38,7 +41,7 @@ export function replaceBrokenPlayers(prose: HTMLElement): void {
   }
 }
 
-/** What a browser draws for a picture that it cannot show is torn, and as small as an icon. */
+/** Replaces a picture that cannot be loaded, for which a browser draws only a small broken icon. */
 function replaceIfBroken(image: HTMLImageElement): void {
   const replace = () => {
     const place = document.createElement('span');

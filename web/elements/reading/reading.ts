@@ -5,7 +5,7 @@ import { enlargeImages, replaceBrokenPlayers } from './images.ts';
 import { sortTables } from './tables.ts';
 import { tickTasks } from './tasks.ts';
 
-/** What helps to read a text. It is loaded where a page has such things, and each of them is usable without it. */
+/** Enhancements for reading, loaded if a page has such content. The page is usable without them. */
 onPage(() => {
   const prose = document.querySelector<HTMLElement>('article > .prose');
   if (!prose) return;

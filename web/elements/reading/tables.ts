@@ -1,16 +1,16 @@
 import { announce } from './copy.ts';
 
-/** Fewer rows are seen at once. */
+/** Tables with fewer rows need no sorting. */
 const ROWS_MIN = 3;
 
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
-/** A button in each head of a table that sorts its rows: ascending, descending, as they are written. */
+/** Adds a button to each head cell that sorts the rows: ascending, descending, and back to their original order. */
 export function sortTables(prose: HTMLElement): void {
   for (const table of prose.querySelectorAll('table')) {
     const body = table.tBodies[0];
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
-    // Cells over several rows or columns belong where they are.
+    // Sorting would break cells that span several rows or columns.
     if (!body || table.tBodies.length > 1 || body.rows.length < ROWS_MIN || heads.length === 0) continue;
     if (table.querySelector('[rowspan], [colspan]') || table.parentElement?.closest('table')) continue;
     const written = [...body.rows];
@@ -25,7 +25,7 @@ function addButton(
   head: HTMLElement,
   column: number,
 ): void {
-  // An empty head has no name, and one with a link has its own use.
+  // An empty head cell would give the button no name, and a link in it would no longer work.
   if (head.textContent?.trim() === '' || head.querySelector('a, button, input')) return;
   const button = document.createElement('button');
   button.type = 'button';
@@ -42,7 +42,7 @@ function addButton(
   });
 }
 
-/** Rows without a value come last in both directions. */
+/** Sorts rows by a column. Rows without a value come last in both directions. */
 function sorted(rows: readonly HTMLTableRowElement[], column: number, sign: 1 | -1): HTMLTableRowElement[] {
   const keyed = rows.map((row) => [row, (row.cells[column]?.textContent ?? '').trim()] as const);
   return keyed
@@ -55,7 +55,7 @@ function compare(a: string, b: string): number {
   return Number.isNaN(x) || Number.isNaN(y) ? collator.compare(a, b) : x - y;
 }
 
-/** `1,234.5`, `-3 %`, `$20`; NaN for other texts. */
+/** Parses `1,234.5`, `-3 %` and `$20`; NaN for other texts. */
 function numberOf(text: string): number {
   const digits = /^[$€£]?\s*([-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*(?:%|[$€£])?$/.exec(text)?.[1];
   return digits === undefined ? Number.NaN : Number(digits.replaceAll(',', '').replace('−', '-'));

@@ -1,4 +1,4 @@
-/** The character of a task that says whether it is done. */
+/** The character of a task that marks it as done or open. */
 export interface TaskMark {
   /** In UTF-16 units of the Markdown. */
   offset: number;
@@ -9,8 +9,8 @@ const FENCE = /^(?:[ \t]|>|[-+*][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})/;
 const TASK = /^((?:[ \t]|>)*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)+\[)([ xX])\][ \t]/;
 
 /**
- * Where the tasks of a Markdown text are marked, in order, outside of fenced code. It reads lines and not the syntax: who
- * uses it compares number and states with the page.
+ * Finds the task marks of a Markdown text, in order, outside fenced code. It scans lines and does not parse the syntax,
+ * so callers must compare the number and states of the tasks with the page.
  */
 export function taskMarks(markdown: string): TaskMark[] {
   const marks: TaskMark[] = [];

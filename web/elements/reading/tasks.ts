@@ -8,19 +8,19 @@ interface StoredPage {
 }
 
 /**
- * Lets those who may write tick the tasks of a page: a write of that one character. Where the tasks of the text cannot be
- * told apart from other text for certain, they stay as they are.
+ * Lets users with write permission tick the tasks of a page, which changes one character of its text. If the tasks
+ * cannot be matched with the text reliably, nothing is changed.
  */
 export function tickTasks(prose: HTMLElement): void {
   const { wiki, page, revision } = prose.dataset;
   const boxes = [...prose.querySelectorAll<HTMLInputElement>('.task-list-item input[type="checkbox"]')].filter(
-    // Those are tasks of another page.
+    // These tasks belong to a transcluded page.
     (box) => !box.closest('.transclusion'),
   );
   if (!wiki || !page || !revision || boxes.length === 0) return;
   const path = `/v1/wikis/${wiki}/pages/${page}`;
   let shown = Number(revision);
-  // One after the other: each begins at the revision that the one before has made.
+  // Run writes one after another: each is based on the revision that the previous one created.
   let last: Promise<void> = Promise.resolve();
   for (const [at, box] of boxes.entries()) {
     box.disabled = false;
@@ -54,7 +54,7 @@ export function tickTasks(prose: HTMLElement): void {
   }
 }
 
-/** The words of a task, without those of the tasks below it. */
+/** Returns the words of a task, without the words of its subtasks. */
 function wordsOf(item: HTMLElement | null): string {
   const own = [...(item?.childNodes ?? [])].filter((node) => !(node instanceof Element && node.matches('ul, ol')));
   return own

@@ -1,9 +1,9 @@
-/** Lists that this browser keeps for a user, the last entry first, until they sign out here. */
+/** Prefix of lists that this browser stores for a user, latest entry first, until the user signs out here. */
 const PREFIX = 'ibid-recent';
 
 const keyOf = (user: string, list: string) => `${PREFIX} ${user} ${list}`;
 
-/** The entries of a list; none where storage is disabled or holds something else. */
+/** Returns the entries of a list; empty if storage is disabled or holds something else. */
 export function readKept<T>(user: string, list: string, isEntry: (value: unknown) => value is T): T[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(keyOf(user, list)) ?? '[]');
@@ -13,16 +13,16 @@ export function readKept<T>(user: string, list: string, isEntry: (value: unknown
   }
 }
 
-/** Replaces a list, where the browser keeps something and has room. */
+/** Replaces a list, if storage is enabled and has room. */
 export function writeKept(user: string, list: string, entries: readonly unknown[]): void {
   try {
     localStorage.setItem(keyOf(user, list), JSON.stringify(entries));
   } catch {
-    // The browser keeps nothing, or has no room.
+    // Storage is disabled or full.
   }
 }
 
-/** Forgets all lists of a user when they sign out on this page. */
+/** Deletes all lists of a user when they sign out on this page. */
 export function forgetAtSignOut(user: string): void {
   document.querySelector('form[action="/sign-out"]')?.addEventListener('submit', () => forget(user));
 }
@@ -31,6 +31,6 @@ function forget(user: string): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(keyOf(user, ''))) localStorage.removeItem(key);
   } catch {
-    // Storage is disabled, so there is nothing.
+    // Storage is disabled, so no lists are stored.
   }
 }

@@ -7,17 +7,17 @@ interface RecentPage {
   title: string;
 }
 
-/** Maximum number of pages that are kept, the last one first. */
+/** Maximum number of pages that are stored, latest first. */
 const KEPT = 8;
 
-/** The pages that this user read last in this wiki and browser, but for the one that is shown. */
+/** Returns the pages that this user read last in this wiki and browser, without the current page. */
 export function recentEntries({ user = '', wiki = '', root = '', page = '' }: DOMStringMap): Entry[] {
   return readKept(user, wiki, isPage)
     .filter(({ path }) => path !== page)
     .map(({ path, title }) => ({ kind: 'recent', href: `${root}/${path}`, title, where: path, snippet: '' }));
 }
 
-/** Keeps the page that is shown, for this user alone, until they sign out here. */
+/** Stores a visit of the current page, for this user only, until they sign out here. */
 export function rememberVisit({ user = '', wiki = '', page = '', title = '' }: DOMStringMap): void {
   if (page === '') return;
   const others = readKept(user, wiki, isPage).filter(({ path }) => path !== page);

@@ -2,7 +2,7 @@ import { callApi } from '../call-api.ts';
 import type { Entry } from '../palette/find.ts';
 import { readKept, writeKept } from './kept.ts';
 
-/** Maximum number of searches that are kept, the last one first. */
+/** Maximum number of searches that are stored, latest first. */
 const KEPT = 10;
 
 const listOf = (wiki: string) => `${wiki} searches`;
@@ -12,12 +12,12 @@ interface SavedSearch {
   query: string;
 }
 
-/** What this user searched for last in this wiki and browser; the address of an entry is the query. */
+/** Returns the last searches of this user in this wiki and browser. The address of an entry is the query. */
 export function recentSearches({ user = '', wiki = '' }: DOMStringMap): Entry[] {
   return readKept(user, listOf(wiki), isText).map((query) => searchEntry('searched', query, query));
 }
 
-/** Keeps what was searched for, for this user alone, until they sign out here. */
+/** Stores a search, for this user only, until they sign out here. */
 export function rememberSearch({ user = '', wiki = '' }: DOMStringMap, words: string): void {
   const query = words.trim();
   if (query === '') return;
@@ -25,12 +25,12 @@ export function rememberSearch({ user = '', wiki = '' }: DOMStringMap, words: st
   writeKept(user, listOf(wiki), [query, ...others].slice(0, KEPT));
 }
 
-/** The words of the page of results that is shown; "" elsewhere. */
+/** Returns the query of the current page of results; "" on other pages. */
 export function shownSearch(root: string): string {
   return location.pathname === `${root}/-/search` ? (new URLSearchParams(location.search).get('query') ?? '') : '';
 }
 
-/** The searches to which the user gave a name. Errors: ApiError. */
+/** Loads the searches that the user has named. Throws ApiError. */
 export async function loadSavedSearches({ wiki = '' }: DOMStringMap): Promise<Entry[]> {
   const saved = await callApi<SavedSearch[]>('GET', `/v1/wikis/${wiki}/saved-searches?limit=100`);
   return saved.map(({ name, query }) => searchEntry('saved', name, query));

@@ -33,7 +33,7 @@ export function dropHidden() {
       if (formula) return [formula];
       const isHidden = styleOf(node, 'display') === 'none' || styleOf(node, 'mso-hide') === 'all';
       if (isHidden || DROPPED.has(node.tagName) || HIDDEN.test(classesOf(node)))
-        // A formula may be hidden behind a picture of it, so keep the formula.
+        // A page may hide a formula and show a picture of it, so keep the formula.
         return node.children.filter((child) => isElement(child) && child.tagName === 'ibid-formula');
       // The markers of Google's comments, which are not copied with the text.
       return node.tagName === 'a' && /^#cmnt/.test(String(node.properties.href)) ? [] : [node];
