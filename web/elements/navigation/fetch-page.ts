@@ -1,24 +1,29 @@
-/** A page of this wiki as it was answered: its address, which a moved page has changed, and its HTML. */
+/**
+ * A fetched page of this wiki: its HTML and its final address, which differs from the request if the page has moved.
+ */
 export interface FetchedPage {
   url: URL;
   text: string;
 }
 
-/** The parameter by which the service leaves out what stays: header and tree. */
+/** Parameter that makes the service omit the header and the tree, which the page keeps. */
 const FRAGMENT = 'fragment';
 
-/** How long a page that was fetched ahead is shown without asking again. */
+/** How long a prefetched page may be shown without a new request. */
 const FRESH_MS = 10_000;
-/** A pointer that only passes by rests on a link for less. */
+/** A pointer that only passes over a link stays on it for less time. */
 const REST_MS = 80;
-/** Pages that are fetched ahead by one page at most. */
+/** Maximum number of prefetches by one page. */
 const AHEAD_MAX = 20;
 
 let ahead: { url: string; at: number; page: Promise<FetchedPage | undefined> } | undefined;
 let left = AHEAD_MAX;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The page; undefined where a load has to decide what is shown: a refusal, a file. Errors: TypeError without a connection, AbortError. */
+/**
+ * Fetches a page. Returns undefined if the browser has to load it instead, as for a refusal or a file. Throws TypeError
+ * without a connection, and AbortError.
+ */
 export function readPage(url: URL, signal?: AbortSignal): Promise<FetchedPage | undefined> {
   clearTimeout(timer);
   const known = ahead;
@@ -28,25 +33,25 @@ export function readPage(url: URL, signal?: AbortSignal): Promise<FetchedPage | 
   return fetchPage(url, signal);
 }
 
-/** Fetches a page that is probably opened next; one at a time, and only the last is kept. */
+/** Prefetches a page that the user will probably open next. Fetches one page at a time, and keeps only the last. */
 export function readAhead(url: URL): void {
   clearTimeout(timer);
   if (ahead?.url === withoutHash(url) && Date.now() - ahead.at < FRESH_MS) return;
   timer = setTimeout(() => {
     if (left === 0 || document.hidden) return;
     left -= 1;
-    // It is asked for again when it is opened, and then says what is wrong.
+    // Ignore errors: opening the page fetches it again and reports them.
     const page = fetchPage(url).catch(() => undefined);
     ahead = { url: withoutHash(url), at: Date.now(), page };
   }, REST_MS);
 }
 
-/** The pointer has left the link. */
+/** Cancels prefetching when the pointer leaves the link. */
 export function stopReadingAhead(): void {
   clearTimeout(timer);
 }
 
-/** The page with its tree, as the service has it now. Undefined and errors as above. */
+/** Fetches a page with its tree, never from the prefetch cache. Returns undefined and throws as `readPage` does. */
 export function readWholePage(url: URL, signal?: AbortSignal): Promise<FetchedPage | undefined> {
   clearTimeout(timer);
   ahead = undefined;

@@ -11,15 +11,15 @@ import {
 } from './scroll-memory.ts';
 import { prepareSwap } from './swap.ts';
 
-/** Actions whose pages only show something. The others have forms and scripts that begin with a load. */
+/** Actions whose pages only display content. Other actions have forms and scripts that need a full load. */
 const SHOWN_ACTIONS = /^\/-\/(?:search|tags|pages)(?:\/|$)/;
 
 let request = new AbortController();
 let shown = withoutHash(location);
-/** The address is that of a page that is not shown yet. */
+/** Whether the address already names a page that is still loading. */
 let isLoading = false;
 
-/** Opens an address: a page of this wiki in place of the one that is shown, any other by a load. */
+/** Opens an address: replaces the current page if it is a page of this wiki, otherwise loads it. */
 export async function goTo(href: string): Promise<void> {
   const url = new URL(href, location.href);
   if (!isPageHere(url) || !isPageHere(location) || withoutHash(url) === shown) return void (location.href = href);
@@ -31,8 +31,9 @@ export async function goTo(href: string): Promise<void> {
 }
 
 /**
- * Follows links between pages of a wiki without a load, so that tree and search stay as they are. Whatever is unusual is
- * loaded: another wiki, a form, a refusal, the end of a session, another version of the service.
+ * Follows links between pages of a wiki without a full load, so that the tree and the search keep their state. Falls
+ * back to a load in every unusual case: another wiki, a form, a refusal, an ended session, another version of the
+ * service.
  */
 export function navigateInPlace(): void {
   if (!document.querySelector('ibid-palette')) return;
@@ -62,11 +63,11 @@ export function navigateInPlace(): void {
     );
   }
   addEventListener('popstate', () => {
-    // Else the browser has scrolled by itself, or the text is not that of the entry that was left.
+    // Otherwise the browser has scrolled by itself, or the text does not belong to the entry that was left.
     if (history.scrollRestoration === 'manual' && !isLoading) keepPlace();
     enterHistoryEntry();
     const place = placeOfEntry();
-    // Another place of the same page.
+    // Another position in the same page.
     if (withoutHash(location) === shown) return scrollToEntry(place);
     const enter = (at: URL) => history.replaceState(history.state, '', at);
     isLoading = true;
@@ -76,7 +77,7 @@ export function navigateInPlace(): void {
   });
 }
 
-/** The page that a link leads to, if it can be shown in place of this one. */
+/** Returns the address of a link whose page can replace the current page. */
 function linkOf({ target }: Event): URL | undefined {
   const link =
     target instanceof Element
@@ -95,7 +96,9 @@ function isPageHere({ origin, pathname }: URL | Location): boolean {
   return below !== '' && (!below.startsWith('/-/') || SHOWN_ACTIONS.test(below));
 }
 
-/** Shows a page, or again the one that is shown, with the tree as it is now. Returns false where it has to be loaded. */
+/**
+ * Shows a page with a newly fetched tree; also refreshes the current page. Returns false if the page must be loaded.
+ */
 async function showAnew(url: URL): Promise<boolean> {
   if (withoutHash(url) === withoutHash(location) && document.querySelector('ibid-editor')) return replaceShell();
   if (!isPageHere(url) || !isPageHere(location)) return false;
@@ -107,7 +110,7 @@ async function showAnew(url: URL): Promise<boolean> {
   return show(url, enter, withoutHash(url) === shown ? scrollY : undefined, readWholePage);
 }
 
-/** Shows a page; `enter` makes its entry in the history. Returns false where it has to be loaded. */
+/** Shows a page; `enter` creates its history entry. Returns false if the page must be loaded. */
 async function show(url: URL, enter: (at: URL) => void, place?: number, read = readPage): Promise<boolean> {
   request.abort();
   request = new AbortController();
@@ -115,11 +118,11 @@ async function show(url: URL, enter: (at: URL) => void, place?: number, read = r
   document.documentElement.classList.add('loading');
   try {
     const page = await read(url, signal);
-    // Another link was followed meanwhile.
+    // The user has followed another link since.
     if (signal.aborted) return true;
     const swap = page && isPageHere(page.url) ? prepareSwap(page.text) : undefined;
     if (!page || !swap) return false;
-    // Of the entry that is left, and of the one that is entered.
+    // For both the entry that is left and the entry that is entered.
     history.scrollRestoration = 'manual';
     enter(page.url);
     history.scrollRestoration = 'manual';
@@ -131,14 +134,14 @@ async function show(url: URL, enter: (at: URL) => void, place?: number, read = r
     scrollToEntry(place);
     return true;
   } catch {
-    // The load says what is wrong.
+    // A full load will show the error.
     return signal.aborted;
   } finally {
     if (!signal.aborted) document.documentElement.classList.remove('loading');
   }
 }
 
-/** To where it was left; a new entry to what its address names, or to the top. */
+/** Scrolls to the stored position, or in a new entry to the target of the address or the top. */
 function scrollToEntry(place: number | undefined): void {
   const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (place !== undefined) return scrollToPlace(place);
@@ -147,7 +150,7 @@ function scrollToEntry(place: number | undefined): void {
   else scrollTo(0, 0);
 }
 
-/** As a load would: keyboard and screen reader go on at the beginning of the text. */
+/** Moves the focus to the beginning of the text, as a full load would for keyboards and screen readers. */
 function focusOnPage(): void {
   const main = document.querySelector<HTMLElement>('main');
   const heading = main?.querySelector<HTMLElement>('h1') ?? main;

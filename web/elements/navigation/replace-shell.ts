@@ -1,12 +1,12 @@
 import { replaceTree } from '../tree.ts';
 import { readWholePage } from './fetch-page.ts';
 
-/** What says around the text of the editor which page it is. */
+/** Elements around the editor that name the page. */
 const PARTS = ['.crumbs', 'main > h1.sr-only', '.where-address'];
 
 /**
- * Replaces what surrounds the editor by what the service has now: the tree, the breadcrumbs, the title of the tab. The text is being
- * written and stays. False where the service has no tree.
+ * Replaces the surroundings of the editor with their current state in the service: the tree, the breadcrumbs, the title
+ * of the tab. Leaves the text, which is being edited, alone. Returns false if the service returned no tree.
  */
 export async function replaceShell(): Promise<boolean> {
   const { root = '', page = '' } = document.querySelector<HTMLElement>('ibid-editor')?.dataset ?? {};

@@ -1,33 +1,33 @@
 const KEY = 'ibid-scroll';
-/** More places than these are not kept. */
+/** Maximum number of stored positions. */
 const PLACES_MAX = 100;
 
 /**
- * Where each entry of the history was scrolled to, in this tab. The browser's own memory is of the text that was shown when an
- * entry was left, and scrolls before the text of the next one is there.
+ * The scroll position of each history entry in this tab. The browser's own scroll restoration does not work here: it
+ * records the position with the old text and scrolls before the new text is shown.
  */
 const places: Record<string, number> = read();
 let current = '';
 
-/** The entry that is shown from now on: its key is in its state. */
+/** Makes the current history entry the one whose position is tracked. Its key is stored in its state. */
 export function enterHistoryEntry(): void {
   const state = history.state as { ibid?: string } | null;
-  // Not randomUUID(), which a page has over https alone.
+  // Not randomUUID(), which exists only on pages served over HTTPS.
   current = state?.ibid ?? `${Date.now()}-${Math.random()}`;
   if (state?.ibid === undefined) history.replaceState({ ...state, ibid: current }, '');
 }
 
-/** Keeps where the text of this entry is scrolled to now: the event of a scroll comes later than a step in the history. */
+/** Stores the scroll position of this entry now, because the scroll event fires after a step in the history. */
 export function keepPlace(): void {
   places[current] = scrollY;
 }
 
-/** Where this entry was scrolled to, in pixels; undefined for a new one. */
+/** Returns the stored scroll position of this entry in pixels; undefined for a new entry. */
 export function placeOfEntry(): number | undefined {
   return places[current];
 }
 
-/** Begins to remember, and returns the reader to where a load of this entry had been left. */
+/** Starts tracking, and restores the position that an earlier load of this entry had. */
 export function rememberScroll(): void {
   enterHistoryEntry();
   const place = history.scrollRestoration === 'manual' ? placeOfEntry() : undefined;
@@ -36,11 +36,14 @@ export function rememberScroll(): void {
   addEventListener('pagehide', write);
 }
 
-/** What tells that the reader scrolls by themselves. */
+/** Events by which a reader scrolls. */
 const HANDS = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
 let arrival = new AbortController();
 
-/** Scrolls to a place: also where the page is not that long yet, because what is at its end comes when the end is seen. */
+/**
+ * Scrolls to a position. If the page is not long enough yet, because its end loads on demand, repeats that as the page
+ * grows.
+ */
 export function scrollToPlace(place: number): void {
   stopArriving();
   scrollTo(0, place);
@@ -56,7 +59,7 @@ export function scrollToPlace(place: number): void {
   for (const kind of HANDS) addEventListener(kind, stopArriving, { signal, passive: true });
 }
 
-/** Another place is gone to. */
+/** Stops repeating, because the reader goes elsewhere. */
 export function stopArriving(): void {
   arrival.abort();
 }
@@ -65,7 +68,7 @@ function write(): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(Object.fromEntries(Object.entries(places).slice(-PLACES_MAX))));
   } catch {
-    // The browser keeps nothing: a page that is loaded again begins at its top.
+    // Storage is disabled: a reloaded page begins at its top.
   }
 }
 

@@ -2,10 +2,10 @@ import { announcePage } from '../on-page.ts';
 import { replaceTree, showPageInTree } from '../tree.ts';
 
 /**
- * Prepares to show a page of the same wiki in place of the one that is shown: its text, outline and title. The header stays, and
- * the tree, unless the document has one. The result does it, once the address is that of the page, from which relative links of
- * the text start; it resolves when the tree is shown. Undefined where the document is another one: of another wiki, user or
- * version, or without a text.
+ * Prepares to replace the text, outline and title of the current page with another page of the same wiki. The header
+ * stays, and so does the tree unless the document has one. The caller runs the result once the address is set, because
+ * relative links of the text resolve against it; it resolves when the tree is shown. Returns undefined if the document
+ * belongs to another wiki, user or version, or has no text.
  */
 export function prepareSwap(text: string): (() => Promise<void>) | undefined {
   const next = new DOMParser().parseFromString(text, 'text/html');
@@ -15,7 +15,7 @@ export function prepareSwap(text: string): (() => Promise<void>) | undefined {
     if (from.palette.dataset[name] !== to.palette.dataset[name]) return undefined;
   }
   const scripts = addressesIn(next);
-  // Each version of the scripts has addresses of its own.
+  // Each version of the scripts has different addresses.
   if (!scripts.some((address) => address === addressesIn(document)[0])) return undefined;
   return async () => {
     addStyles(next);
@@ -35,7 +35,7 @@ export function prepareSwap(text: string): (() => Promise<void>) | undefined {
     for (const menu of document.querySelectorAll<HTMLDetailsElement>('.top details[open]')) menu.open = false;
     announcePage();
     void showPageInTree(location.pathname, to.palette.dataset.pageId ?? '');
-    // A module that is new here begins with the page that is shown.
+    // A module imported for the first time starts on the shown page.
     for (const address of scripts) void import(address);
     await tree;
   };
@@ -56,7 +56,7 @@ function partsOf(root: Document) {
 }
 
 function addressesIn(root: Document): string[] {
-  // Not `src`, which in a parsed document is not resolved.
+  // Not `src`, which is not resolved in a parsed document.
   const scripts = root.querySelectorAll<HTMLScriptElement>('head script[type="module"]');
   return [...scripts].map((script) => script.getAttribute('src') ?? '');
 }
