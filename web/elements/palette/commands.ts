@@ -2,19 +2,19 @@ import type { Entry } from './find.ts';
 
 interface Command {
   title: string;
-  /** Other words that find it. */
+  /** Further search words for the command. */
   words?: string;
-  /** The permission that it needs. */
+  /** The required permission. */
   needs?: string;
-  /** Where it leads. */
   href?: string;
-  /** A button of the page that does it. */
+  /** The button of the page that runs it. */
   press?: string;
 }
 
 /**
- * What the user can do here, most frequent first; with words, those that contain the beginnings of all of them. The data of the
- * palette's element say where it is: the addresses of the wiki and its workspace, what the user may do, and the page, if any.
+ * Returns the commands available here, most frequent first; with words, only commands that match the beginning of each
+ * word. The data of the palette's element hold the addresses of the wiki and its workspace, the user's permissions, and
+ * the page, if any.
  */
 export function findCommands(data: DOMStringMap, words = ''): Entry[] {
   const typed = wordsOf(words);

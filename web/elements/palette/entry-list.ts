@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import type { Entry } from './find.ts';
 
-/** In the order of the entries. */
+/** The groups, in display order. */
 const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
   { kind: 'recent', name: 'Read last' },
   { kind: 'searched', name: 'Searched last' },
@@ -15,13 +15,13 @@ const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
   { kind: 'all', name: 'Everything' },
 ];
 
-/** What a pointer does to an entry, by its place in the list. */
+/** Pointer actions on an entry, by its index in the list. */
 interface Pointed {
   choose(at: number): void;
   open(at: number, inNewTab: boolean): void;
 }
 
-/** The entries as options of a list box, in groups. */
+/** Renders the entries as grouped options of a list box. */
 export function entryList(entries: readonly Entry[], chosen: number, pointed: Pointed): TemplateResult[] {
   return GROUPS.flatMap(({ kind, name }) => {
     const members = entries.map((entry, at) => ({ entry, at })).filter(({ entry }) => entry.kind === kind);

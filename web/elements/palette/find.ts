@@ -1,15 +1,17 @@
 import { ApiError, callApi } from '../call-api.ts';
 
-/** An entry of the palette. */
 export interface Entry {
   kind: 'recent' | 'searched' | 'saved' | 'suggestion' | 'title' | 'text' | 'source' | 'command' | 'all';
-  /** The address; of a `suggestion`, and of what was `searched` or `saved`, the query to search for; of a `command` "" where it has a button. */
+  /**
+   * The address. For a `suggestion`, `searched` or `saved` entry it is the query; for a `command` with a button it is
+   * "".
+   */
   href: string;
   title: string;
   where: string;
   /** Safe HTML: the API escapes the text; the only markup is <mark>. */
   snippet: string;
-  /** Of a `command`: which button of the page does it; "" for one that leads to an address. */
+  /** The button of the page that a `command` presses; "" for a command with an address. */
   press?: string;
 }
 
@@ -50,7 +52,7 @@ export function searchUrl({ root }: SearchScope, words: string): string {
   return `${root}/-/search?${queryParameter(words)}`;
 }
 
-/** Pages whose titles match what is being typed, or else a corrected query. Errors: ApiError; an AbortError. */
+/** Finds pages whose titles match the typed text, or else a corrected query. Throws ApiError, or an AbortError. */
 export async function suggestTitles({ api, root }: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   const found = await callApi<Suggestion[]>(
     'GET',
@@ -66,8 +68,8 @@ export async function suggestTitles({ api, root }: SearchScope, words: string, s
 }
 
 /**
- * Pages and sources that contain the words, without the sources whose page is among them: a page that was made from one source
- * has its title. Errors: ApiError; an AbortError.
+ * Searches the text of pages and sources. Omits sources whose page is among the results: a page made from a single
+ * source has the same title. Throws ApiError, or an AbortError.
  */
 export async function searchTexts(scope: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   const [pages, sources] = await Promise.all([
@@ -79,7 +81,7 @@ export async function searchTexts(scope: SearchScope, words: string, signal: Abo
   return [...pages.map((hit) => pageEntry(scope, hit)), ...others.map((hit) => sourceEntry(scope, hit))];
 }
 
-/** Not everyone who can read pages can read their sources: a 403 means none. */
+/** Searches sources. A user who can read pages may lack permission to read sources, so a 403 means no results. */
 async function searchSources({ api }: SearchScope, words: string, signal: AbortSignal): Promise<SourceHit[]> {
   try {
     return await callApi('GET', `${api}/sources/search?${queryParameter(words)}&limit=3`, undefined, signal);

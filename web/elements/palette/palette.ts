@@ -16,10 +16,13 @@ const TITLES_AFTER_MS = 60;
 const TEXTS_AFTER_MS = 200;
 
 const FOUND: readonly Entry['kind'][] = ['title', 'text', 'source'];
-/** Entries that are searched for when they are chosen. */
+/** Choosing one of these entries starts a search. */
 const QUERIES: readonly Entry['kind'][] = ['suggestion', 'searched', 'saved'];
 
-/** The search dialog, for the keyboard alone: results while the user types; before, what was read and searched for last and commands. */
+/**
+ * The search dialog, operable by keyboard alone. It shows results while the user types; before that, recent pages,
+ * recent searches and commands.
+ */
 export class Palette extends LitElement {
   static override properties = {
     entries: { state: true },
@@ -37,12 +40,12 @@ export class Palette extends LitElement {
   #answeredWords = '';
   /** Enter was pressed before there were results: the first one opens when they arrive. */
   #isEager = false;
-  /** The user has moved the selection since the words were typed, so it stays where it is. */
+  /** The user has moved the selection since typing, so results must not move it. */
   #hasMoved = false;
   #request = new AbortController();
   #timers: ReturnType<typeof setTimeout>[] = [];
   readonly #hold = new PressHold();
-  /** Asked for when the palette is opened first. */
+  /** Loaded when the palette is first opened. */
   #saved: Entry[] | undefined;
 
   constructor() {
@@ -59,12 +62,12 @@ export class Palette extends LitElement {
     onPage(() => {
       rememberVisit(this.dataset);
       rememberSearch(this.dataset, shownSearch(this.#scope.root));
-      // What was searched for has been opened.
+      // The user has opened a result, so clear the search.
       if (this.hasUpdated) this.#input.value = this.#words = '';
     });
     forgetAtSignOut(this.dataset.user ?? '');
     for (const field of document.querySelectorAll<HTMLInputElement>('.find input')) {
-      // Not at the pointer's way down: the click that follows would land outside of the dialog and close it.
+      // Not on pointerdown: the click that follows would land outside the dialog and close it.
       field.addEventListener('click', this.#onField);
     }
   }
@@ -101,12 +104,12 @@ export class Palette extends LitElement {
     try {
       this.#saved = await loadSavedSearches(this.dataset);
     } catch {
-      // The palette is the same without them, and asks again on the next page.
+      // The palette works without them and requests them again on the next page.
     }
     if (this.#words.trim() === '') this.#showBeginning();
   }
 
-  /** What the palette has before something is typed. */
+  /** Shows the entries for an empty search field. */
   #showBeginning(): void {
     const { dataset } = this;
     this.entries = [
@@ -138,7 +141,7 @@ export class Palette extends LitElement {
     this.#hasMoved = false;
     this.problem = '';
     for (const timer of this.#timers) clearTimeout(timer);
-    // Drops replies to what was typed before.
+    // Drop replies for earlier input.
     this.#request.abort();
     this.#request = new AbortController();
     const { signal } = this.#request;
@@ -153,7 +156,7 @@ export class Palette extends LitElement {
     this.#timers = [setTimeout(askTitles, TITLES_AFTER_MS), setTimeout(askTexts, TEXTS_AFTER_MS)];
   }
 
-  /** Titles come first, so that the selection does not move when the results of the full-text search arrive. */
+  /** Puts titles first, so that the selection does not move when the results of the full-text search arrive. */
   async #withTexts(titles: Promise<Entry[]>, words: string, signal: AbortSignal): Promise<Entry[]> {
     const [first, texts] = await Promise.all([titles, searchTexts(this.#scope, words, signal)]);
     const known = new Set(first.map(({ href }) => href));
@@ -164,7 +167,7 @@ export class Palette extends LitElement {
   async #showEntries(answer: Promise<Entry[]>, words: string, signal: AbortSignal, isAll: boolean): Promise<void> {
     try {
       const found = await answer;
-      // Without a matching title, the results before stay visible until the full-text search has replied.
+      // Without a matching title, the previous results stay visible until the full-text search has replied.
       if (found.length > 0 || isAll) this.#hold.run(() => signal.aborted || this.#setFound(found, words, isAll));
     } catch (error) {
       if (signal.aborted) return;
@@ -173,7 +176,10 @@ export class Palette extends LitElement {
     }
   }
 
-  /** What follows the titles comes with the results of the full-text search, behind them: nothing that is seen moves. */
+  /**
+   * Shows results. Other entries are appended only once the full-text results have arrived, so that no visible entry
+   * moves.
+   */
   #setFound(found: Entry[], words: string, isAll: boolean): void {
     const href = searchUrl(this.#scope, words);
     const all: Entry = { kind: 'all', href, title: `All results for “${words.trim()}”`, where: '', snippet: '' };
@@ -183,7 +189,7 @@ export class Palette extends LitElement {
     this.entries = isAll && known.length > 0 ? [...known, all] : known;
     const first = this.entries.findIndex(({ kind }) => FOUND.includes(kind));
     const same = this.entries.findIndex(({ kind, href }) => kind === held?.kind && href === held.href);
-    // A correction stands above what the words themselves found.
+    // A correction precedes the results, so select the first result.
     this.chosen = same >= 0 ? same : Math.max(0, first);
     this.#answeredWords = words;
     if (isAll) this.isAsking = false;
@@ -221,7 +227,7 @@ export class Palette extends LitElement {
 
   #openChosen(inNewTab = false): void {
     if (this.#words.trim() === '' && this.entries.length === 0) return;
-    // What was pressed or moved to is opened, although it was found for the words before.
+    // Open the entry that the user pressed or selected, even if it was found for earlier words.
     this.#isEager = this.#answeredWords !== this.#words && this.problem === '' && !this.#hasMoved;
     if (this.#isEager) return;
     const entry = this.problem === '' ? this.entries[this.chosen] : undefined;

@@ -1,13 +1,13 @@
 /** A finger's click follows its release within this time, if it comes at all. */
 const CLICK_WITHIN_MS = 350;
 
-/** Holds back changes of a list from a press on it to the click: what is pressed stays below the finger. */
+/** Defers changes of a list between a press and its click, so that the pressed entry stays under the finger. */
 export class PressHold {
   #isPressed = false;
   #waiting: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** To be called for `pointerdown` on the list. */
+  /** Handler for `pointerdown` on the list. */
   readonly press = (): void => {
     clearTimeout(this.#timer);
     this.#isPressed = true;
@@ -21,14 +21,14 @@ export class PressHold {
       this.#waiting = undefined;
       change?.();
     };
-    // What the click does is done first.
+    // Let the click's own handlers run first.
     addEventListener('click', () => setTimeout(release), { signal, capture: true });
     addEventListener('pointerup', () => (this.#timer = setTimeout(release, CLICK_WITHIN_MS)), { signal });
-    // A finger that scrolls presses nothing.
+    // A finger that scrolls does not press.
     addEventListener('pointercancel', release, { signal });
   };
 
-  /** Does it now, or when the press has ended; then only the latest. */
+  /** Runs a change now, or after the press has ended. Of several deferred changes only the last one runs. */
   run(change: () => void): void {
     if (this.#isPressed) this.#waiting = change;
     else change();
