@@ -6,25 +6,25 @@ export interface ChosenFile {
   file: File;
 }
 
-/** sync: the files are all of their folder. */
+/** sync: the files are the complete content of their folder. */
 export type UploadMode = 'add' | 'sync';
 
-/** `encoding`: what texts are in that are not UTF-8 and do not say what they are in; "" if that is unknown. */
+/** `encoding`: the encoding of texts that are not UTF-8 and do not declare one; "" if unknown. */
 export interface UploadOptions {
   mode: UploadMode;
   encoding: string;
 }
 
-/** What was chosen, and the names of files and folders that are not sent. */
+/** The chosen files, and the names of files and folders that are not sent. */
 export interface Chosen {
   files: ChosenFile[];
   left_out: string[];
 }
 
-/** Installed packages, which are no part of a wiki. */
+/** Installed packages, which do not belong in a wiki. */
 const PACKAGES = /(?:^|\/)node_modules\//;
 
-/** Texts that can show hidden files, and how much of one is read for that, in bytes. */
+/** Texts that can embed or link to hidden files, and the maximum size of a text to scan, in bytes. */
 const TEXT_NAME = /\.(?:md|markdown|mdx|html?|txt|adoc|asciidoc)$/i;
 const TEXT_MAX = 2 ** 21;
 
@@ -32,7 +32,7 @@ export function filesOfInput({ files }: HTMLInputElement): Promise<Chosen> {
   return withoutHidden([...(files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })));
 }
 
-/** Dropped files, and all files in dropped folders. */
+/** Returns dropped files, and all files in dropped folders. */
 export async function filesOfDrop({ items, files }: DataTransfer): Promise<Chosen> {
   // The items are cleared when the event handler returns, so all entries are read before the first await.
   const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
@@ -43,7 +43,7 @@ export async function filesOfDrop({ items, files }: DataTransfer): Promise<Chose
   return { ...chosen, left_out: [...ignored, ...chosen.left_out] };
 }
 
-/** Of hidden files only those are sent that a text shows or links to, since such a folder may hold secrets. */
+/** Drops hidden files unless a text embeds or links to them, because hidden folders may contain secrets. */
 async function withoutHidden(all: readonly ChosenFile[]): Promise<Chosen> {
   const mentioned = mentionedFiles();
   if (all.some(({ name }) => isHidden(name) && !isIgnored(name))) {
@@ -56,7 +56,7 @@ async function withoutHidden(all: readonly ChosenFile[]): Promise<Chosen> {
   return { files: all.filter(isSent), left_out: all.filter((each) => !isSent(each)).map(({ name }) => name) };
 }
 
-/** Whether a file is one of the system, or of an installed package. */
+/** Returns whether a file belongs to the operating system or to an installed package. */
 export function isIgnored(name: string): boolean {
   return PACKAGES.test(name) || isSystemFile(name);
 }

@@ -28,7 +28,7 @@ function typeOf({ type }: File, encoding: string): string {
   return encoding === '' ? type : `${type || 'text/plain'}; charset=${encoding}`;
 }
 
-/** Announces files to the API as an upload, and stores what is needed to resume after a reload. Errors: ApiError. */
+/** Announces files to the API as an upload, and stores the data needed to resume it after a reload. Throws ApiError. */
 export async function announceUpload(
   wiki_id: string,
   chosen: readonly ChosenFile[],
@@ -74,7 +74,10 @@ export function removeStored({ wiki_id, upload_id }: PendingUpload): void {
   localStorage.removeItem(storageKey(wiki_id, upload_id));
 }
 
-/** Uploads to the wiki that this browser began and the service still accepts, with their progress. Errors: ApiError. */
+/**
+ * Lists uploads to the wiki that this browser began and the service still accepts, with their progress. Throws
+ * ApiError.
+ */
 export async function listPendingUploads(wiki_id: string): Promise<PendingUpload[]> {
   const prefix = storageKey(wiki_id, '');
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));
@@ -97,7 +100,7 @@ async function loadPendingUpload(wiki_id: string, upload_id: string): Promise<Pe
   return pending;
 }
 
-/** undefined for a 404: the upload was deleted, or belongs to another user of this browser. */
+/** Returns undefined for a 404: the upload was deleted, or belongs to another user of this browser. */
 async function getOrUndefined<T extends object>(path: string): Promise<T | undefined> {
   try {
     return await callApi<T>('GET', path);

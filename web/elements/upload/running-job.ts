@@ -34,12 +34,12 @@ class RunningJob extends HTMLElement {
       location.reload();
     });
     events.onerror = () => {
-      // Unless it is closed, an EventSource reconnects by itself.
+      // An EventSource reconnects by itself unless it is closed.
       if (events.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
     };
   }
 
-  /** The stream was refused. Without access the reloaded page says so; otherwise tries again. */
+  /** Retries after the stream was refused. Without access, reloads the page, which says so. */
   async #retry(): Promise<void> {
     try {
       await callApi('GET', this.dataset.job ?? '');

@@ -1,9 +1,9 @@
-/** Pixels of the longer side of a picture of a person, twice of what is ever shown. */
+/** Pixels of the longer side of a person's picture: twice the largest displayed size. */
 const SIDE = 512;
 
 /**
- * A picture made as small as pictures of people are shown, which loses where it was taken and turns it upright. What the
- * browser cannot read, or is small enough, stays as it is: the service says what is wrong with it.
+ * Scales a picture down to the size of a person's picture, which removes its location and applies its orientation.
+ * Returns a small picture, or a file that the browser cannot decode, unchanged; the service reports its errors.
  */
 export async function scalePicture(file: Blob): Promise<Blob> {
   let image: ImageBitmap;
@@ -22,7 +22,7 @@ export async function scalePicture(file: Blob): Promise<Blob> {
   canvas.height = Math.max(1, Math.round(image.height * scale));
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   image.close();
-  // Only photos have no transparency.
+  // Only JPEG has no transparency to lose.
   const type = file.type === 'image/jpeg' ? 'image/jpeg' : 'image/png';
   return new Promise((resolve) => canvas.toBlob((scaled) => resolve(scaled ?? file), type, 0.9));
 }

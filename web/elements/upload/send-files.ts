@@ -1,12 +1,15 @@
 import { type PendingUpload, uploadUrl } from './pending-upload.ts';
 import { sendBytes } from './tus.ts';
 
-/** Concurrent files hide the latency of small ones; browsers open at most six connections to a host over HTTP/1.1. */
+/**
+ * Sending files concurrently hides the latency of small files. Browsers open at most six connections to a host over
+ * HTTP/1.1.
+ */
 const CONCURRENT_FILES = 3;
 
 /**
- * Sends the missing bytes of the attached files, some files at a time; `onSent` is called as bytes are sent. The first
- * failure aborts all. Errors: ApiError; an AbortError.
+ * Sends the missing bytes of the attached files, several files at a time; `onSent` is called as bytes are sent. The
+ * first failure aborts all. Throws ApiError, or an AbortError.
  */
 export async function sendFiles(upload: PendingUpload, onSent: () => void, signal: AbortSignal): Promise<void> {
   const queue = upload.files.filter(({ file, sent, size }) => file && sent < size);
@@ -20,7 +23,7 @@ export async function sendFiles(upload: PendingUpload, onSent: () => void, signa
         sending.sent = bytes;
         onSent();
       };
-      // If some of the file was sent before, the service is asked how much has arrived.
+      // If part of the file was sent before, ask the service how much has arrived.
       await sendBytes(address, next.file, next.sent === 0 ? 0 : undefined, onBytes, anySignal);
     }
   };

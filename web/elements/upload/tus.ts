@@ -1,11 +1,11 @@
 import { ApiError, callApi, parseErrorBody } from '../call-api.ts';
 
-/** Bytes in one request, at most; the service stores them durably as one part. */
+/** Maximum bytes in one request; the service stores them durably as one part. */
 const PART_BYTES = 8 * 2 ** 20;
-/** No smaller request is tried where something in front of the service refuses large ones. */
+/** Smallest part to try when a proxy refuses large requests. */
 const SMALLEST_PART_BYTES = 64 * 2 ** 10;
 
-/** Bytes in one request of this page: fewer once a request of more was refused in front of the service. */
+/** Maximum bytes in one request of this page; reduced once a proxy has refused a larger request. */
 let partBytes = PART_BYTES;
 
 /** Delays between attempts without progress. */
@@ -14,10 +14,9 @@ const RETRY_DELAYS_MS = [300, 1_000, 3_000, 8_000];
 const TUS_HEADERS = { accept: 'application/json', 'tus-resumable': '1.0.0' };
 
 /**
- * Sends the missing bytes of a file by tus 1.0 (https://tus.io/protocols/resumable-upload). `address` is the API path of
- * the file; `from` is how many bytes have arrived, if known; `onSent` gets the total. Retries transient errors, and sends
- * smaller parts where a proxy refuses large ones.
- * Errors: ApiError; an AbortError.
+ * Sends the missing bytes of a file by tus 1.0 (https://tus.io/protocols/resumable-upload). `address` is the API path
+ * of the file; `from` is how many bytes have arrived, if known; `onSent` gets the total. Retries transient errors, and
+ * sends smaller parts if a proxy refuses large ones. Throws ApiError, or an AbortError.
  */
 export async function sendBytes(
   address: string,
@@ -35,16 +34,17 @@ export async function sendBytes(
       if (at >= file.size) return;
       part = file.slice(at, at + partBytes);
       const received = await sendPart(address, at, part, onSent, signal);
-      // A proxy may answer without the header, or for another request: what was sent would be sent again for ever.
+      // A proxy may answer without the header, or for another request. Without progress this loop would send the same
+      // bytes forever.
       if (!(received > at)) throw new ApiError(0, {});
       at = received;
       failures = 0;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // What was counted as it was sent has not arrived.
+      // Reset the progress: the counted bytes of the failed request have not arrived.
       if (at !== undefined) onSent(at);
       if (isTooLargeForProxy(error) && part.size > SMALLEST_PART_BYTES) {
-        // Files that are sent beside this one may have learnt of a smaller limit.
+        // Concurrent uploads may have found a smaller limit.
         partBytes = Math.min(partBytes, Math.max(SMALLEST_PART_BYTES, Math.floor(part.size / 2)));
         at = undefined;
         continue;
@@ -53,13 +53,16 @@ export async function sendBytes(
       const wait_ms = RETRY_DELAYS_MS[failures++];
       if (!isRetryable(error) || wait_ms === undefined) throw error;
       await delay(wait_ms, signal);
-      // Some bytes may have arrived: asks the service.
+      // Some bytes may have arrived, so ask the service.
       at = undefined;
     }
   }
 }
 
-/** Returns how many bytes of the file have arrived. By XMLHttpRequest, since `fetch` reports no upload progress. */
+/**
+ * Sends a part and returns how many bytes of the file have arrived. Uses XMLHttpRequest, because `fetch` reports no
+ * upload progress.
+ */
 function sendPart(
   address: string,
   at: number,
@@ -87,17 +90,22 @@ function sendPart(
   });
 }
 
-/** The service has no limit for a part; what it refuses has a code. */
+/** Returns whether a proxy refused the size: the service has no limit for a part, and its own errors have a code. */
 function isTooLargeForProxy({ status, code }: ApiError): boolean {
   return status === 413 && code === '';
 }
 
-/** A conflict is transient: the service may still be writing the bytes of a request that was cut off. */
+/**
+ * Returns whether to retry. A conflict is transient: the service may still be writing the bytes of a request that was
+ * cut off.
+ */
 function isRetryable({ status, code }: ApiError): boolean {
   return status === 0 || status === 429 || status >= 500 || code === 'conflict';
 }
 
-/** Browsers report a file that was changed or deleted after it was chosen as a failed connection. */
+/**
+ * Throws ApiError if the file was changed or deleted after it was chosen, which browsers report as a failed connection.
+ */
 async function assertReadable(file: File): Promise<void> {
   try {
     await file.slice(0, 1).arrayBuffer();

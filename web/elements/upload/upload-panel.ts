@@ -11,7 +11,7 @@ import {
 } from './pending-upload.ts';
 import { sendFiles } from './send-files.ts';
 
-/** Files that are listed; the totals above the list count all of them. */
+/** Maximum number of listed files; the totals above the list count all of them. */
 const LISTED = 200;
 
 type State = 'announcing' | 'sending' | 'paused' | 'waiting' | 'stopped' | 'completing' | 'sent' | 'cancelled';
@@ -33,14 +33,14 @@ export interface UploadPanel {
   resume(chosen: readonly ChosenFile[]): boolean;
 }
 
-/** The panels that are sending: while there are any, a finished upload does not navigate away. */
+/** The panels that are sending. As long as one is sending, a finished upload does not navigate away. */
 const sending = new Set<UploadPanel>();
 
 addEventListener('beforeunload', (event) => {
   if (sending.size > 0) event.preventDefault();
 });
 
-/** Uploads chosen files. The page of an upload has its id behind `uploadsUrl`. */
+/** Uploads chosen files. The page of an upload is `uploadsUrl` followed by its id. */
 export function openNewUpload(
   container: HTMLElement,
   wiki_id: string,
@@ -57,7 +57,7 @@ export function openNewUpload(
   return { resume: () => false };
 }
 
-/** Shows an unfinished upload, to be resumed when its files are chosen again. */
+/** Shows an unfinished upload, which resumes when its files are chosen again. */
 export function openPendingUpload(container: HTMLElement, uploadsUrl: string, upload: PendingUpload): UploadPanel {
   return openPanel(container, uploadsUrl, async () => upload, upload);
 }
@@ -108,7 +108,7 @@ function openPanel(
   function finish(ended: PendingUpload): void {
     removeStored(ended);
     setState('sent');
-    // What was left out is read here first.
+    // Let the user read the list of omitted files first.
     if (sending.size === 0 && left_out.every(isIgnored)) location.href = `${uploadsUrl}/${ended.upload_id}`;
   }
 
@@ -157,13 +157,13 @@ function openPanel(
   return panel;
 }
 
-/** What a panel shows. `link`: of the page of the upload. */
+/** The state that a panel shows. `link`: the page of the upload. */
 interface Shown {
   state: State;
   upload: PendingUpload | undefined;
   problem: unknown;
   link: string | undefined;
-  /** Names of files that were chosen and are not sent. */
+  /** Names of chosen files that are not sent. */
   left_out: readonly string[];
 }
 
@@ -192,7 +192,7 @@ function panelView({ state, upload, problem, link, left_out }: Shown, actions: A
   </section>`;
 }
 
-/** Names of files that are left out, up to this number; the rest is counted. */
+/** Maximum number of omitted files to name; the rest is counted. */
 const LEFT_OUT_NAMED = 5;
 
 function leftOutView(names: readonly string[]) {

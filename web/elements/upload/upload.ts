@@ -9,7 +9,7 @@ import {
 import { listPendingUploads } from './pending-upload.ts';
 import { openNewUpload, openPendingUpload, type UploadPanel } from './upload-panel.ts';
 
-/** The upload form. Unfinished uploads of this browser are shown above it, to be resumed. */
+/** The upload form. Shows unfinished uploads of this browser above it, which can be resumed. */
 class UploadForm extends HTMLElement {
   readonly #panels: UploadPanel[] = [];
 
@@ -31,7 +31,7 @@ class UploadForm extends HTMLElement {
     this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen, this.#optionsOf(chosen.files)));
   }
 
-  /** Files that were chosen one by one are not all of a folder. */
+  /** Returns the upload options. Files chosen one by one are never synced, because they are not a complete folder. */
   #optionsOf(chosen: readonly ChosenFile[]): UploadOptions {
     const encoding = this.querySelector<HTMLSelectElement>('select[name=encoding]')?.value ?? '';
     return { mode: this.#modeOf(chosen), encoding };
@@ -94,7 +94,7 @@ class DropAnywhere extends HTMLElement {
     const wiki = this.dataset.wiki ?? '';
     const uploadsUrl = (this.dataset.to ?? '').replace(/upload$/, 'uploads');
     const container = prependContainer(panel);
-    // If the service cannot be reached, announcing the files fails too and shows the error.
+    // If the service is unreachable, announcing the files fails too and shows the error.
     for (const pending of await listPendingUploads(wiki).catch(() => [])) {
       if (openPendingUpload(container, uploadsUrl, pending).resume(chosen.files)) return;
     }
