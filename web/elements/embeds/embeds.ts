@@ -1,8 +1,14 @@
-/** What a frame may do: run as itself, and open pages of its own in other windows. It can neither navigate this page nor read it. */
+/**
+ * Permissions of a frame: it may run under its own origin and open its own pages in other windows. It can neither
+ * navigate this page nor read it.
+ */
 const SANDBOX =
   'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-presentation';
 
-/** Shows what a card stands for when its button is pressed, and takes it away again. Until then nothing is requested. */
+/**
+ * Shows a card's content when its button is pressed, and removes it at the next press. Nothing is requested before
+ * that.
+ */
 document.addEventListener('click', ({ target }) => {
   const button = target instanceof Element ? target.closest<HTMLButtonElement>('.embed-do') : null;
   const card = button?.closest<HTMLElement>('.embed');

@@ -1,24 +1,24 @@
-/** What a frame of another service shows, which decides its shape. */
+/** The kind of content, which decides the shape of the frame. */
 type EmbedKind = 'video' | 'slides' | 'document' | 'canvas' | 'code';
 
-/** What stands behind an address of another service, to be shown in a frame of a page. */
+/** Content of another service that a page can show in a frame. */
 export interface Embed {
-  /** What it is, for people: "YouTube video". */
+  /** A label for users: "YouTube video". */
   name: string;
   kind: EmbedKind;
-  /** The address of the frame, always https and on one of FRAME_HOSTS. */
+  /** The address of the frame, always https and on a host in FRAME_HOSTS. */
   frame: string;
 }
 
 interface Service {
-  /** The hosts of the addresses that people copy, without `www.`. */
+  /** The hosts of addresses that users copy, without `www.`. */
   hosts: readonly string[];
-  /** The hosts of its frames. */
+  /** The hosts of the service's frames. */
   frames: readonly string[];
   find(url: URL): Embed | undefined;
 }
 
-/** An identifier as services make them; it cannot end a path or a query. */
+/** Identifiers of services. They cannot end a path or a query. */
 const ID = '[\\w-]{1,200}';
 
 const YOUTUBE = 'https://www.youtube-nocookie.com/embed';
@@ -89,7 +89,7 @@ const SERVICES: readonly Service[] = [
   {
     hosts: ['viewer.diagrams.net', 'app.diagrams.net', 'draw.io'],
     frames: ['viewer.diagrams.net'],
-    // The diagram, or where it is, is behind the #; the viewer's own options are not taken over.
+    // The fragment holds the diagram or its address. Options of the viewer are not copied.
     find: ({ hash }) =>
       /^#[A-Z]./.test(hash)
         ? {
@@ -126,7 +126,7 @@ const GOOGLE: Record<string, Pick<Embed, 'name' | 'kind'> & { view: string }> = 
 };
 
 function googleFile({ hostname, pathname }: URL): Embed | undefined {
-  // A browser that is signed in to several accounts has `/u/1` in its addresses.
+  // If a browser is signed in to several accounts, its addresses contain `/u/1`.
   const path = pathname.replace(/\/u\/\d+(?=\/)/, '');
   if (hostname === 'drive.google.com') {
     const file = matched(`^/file/d/(${ID})(?:/|$)`, path);
@@ -143,13 +143,13 @@ function googleFile({ hostname, pathname }: URL): Embed | undefined {
   return { name, kind, frame };
 }
 
-/** The hosts that frames of a page may come from, which the content security policy of pages names. */
+/** The hosts that frames of a page may come from, for the content security policy of pages. */
 export const FRAME_HOSTS: readonly string[] = SERVICES.flatMap(({ frames }) => frames);
 
-/** The services, for people. */
+/** The names of the services, for users. */
 export const SERVICE_NAMES = 'YouTube, Vimeo, Loom, Figma, Miro, draw.io, CodePen, Google Docs or Google Drive';
 
-/** What an address of a service that is on the list shows in a frame; undefined for every other address. */
+/** Returns the embed for an address of a listed service; undefined for any other address. */
 export function embedOf(address: string): Embed | undefined {
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol) || url.port !== '' || url.username !== '') return undefined;
@@ -161,7 +161,7 @@ function matched(pattern: string, text: string): string | undefined {
   return new RegExp(pattern).exec(text)?.[1];
 }
 
-/** `90`, `90s` and `1h2m3s` in seconds; 0 for anything else. */
+/** Parses `90`, `90s` and `1h2m3s` into seconds; 0 for anything else. */
 function secondsOf(time: string): number {
   const [, hours = 0, minutes = 0, seconds = 0] = /^(?:(\d{1,3})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s?)?$/.exec(time) ?? [];
   return Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);

@@ -1,17 +1,20 @@
-/** The path of a picture that a user has set, behind the address of the service. */
+/** The path of an uploaded picture in an address of this service. */
 const OWN = /(?<=^https?:\/\/[^/]+)\/v1\/avatars\/[\w-]{22}$/;
 
-/** The path of a picture at this service; undefined of one elsewhere, as identity providers name it, and of none. */
+/**
+ * Returns the path of a picture stored by this service; undefined for no picture or a picture elsewhere, such as an
+ * identity provider's.
+ */
 export function ownPicturePath(avatar_url: string): string | undefined {
   return OWN.exec(avatar_url)?.[0];
 }
 
-/** Whether there is a picture: an empty address, and one of another scheme, is none. */
+/** Returns whether the user has a picture that can be shown: the address is http or https. */
 export function hasPicture(avatar_url: string): boolean {
   return /^https?:\/\//.test(avatar_url);
 }
 
-/** What stands in place of a picture: the first letter of the name. */
+/** Returns the first letter of the name, shown instead of a picture. */
 export function initial({ display_name, email }: { display_name: string; email: string }): string {
   return [...(display_name || email).trim()][0]?.toLocaleUpperCase() ?? '?';
 }

@@ -7,7 +7,7 @@ const BROWSERS: readonly (readonly [mark: string, name: string])[] = [
 const SYSTEMS = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux'];
 const LENGTH_MAX = 60;
 
-/** The names of a known browser and of its system, joined; otherwise the start of the user agent. */
+/** Returns the names of a known browser and its system, joined; otherwise the start of the user agent. */
 export function browserName(agent: string, join: string): string {
   const browser = BROWSERS.find(([mark]) => agent.includes(mark))?.[1];
   const system = SYSTEMS.find((name) => agent.includes(name));

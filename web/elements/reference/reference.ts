@@ -1,11 +1,14 @@
 import 'openapi-explorer';
 
-/** What the reference needs of openapi-explorer. */
+/** The part of openapi-explorer's interface that the reference page uses. */
 interface Explorer extends HTMLElement {
   setAuthenticationConfiguration(scheme: string, options: { token: string }): Promise<void>;
 }
 
-/** Its colours of methods, types and code. On its host they would have to be hex, so ours begin inside of it. */
+/**
+ * Colours of methods, types and code. On the host element they would have to be hex values, so they are set inside its
+ * shadow tree.
+ */
 const COLOURS = `
 #the-main-body, .dialog-box-overlay {
   --red: var(--bad); --orange: var(--code-number); --yellow: var(--code-number); --green: var(--code-string);
@@ -28,8 +31,8 @@ if (explorer?.shadowRoot) paint(explorer.shadowRoot);
 if (explorer && form) keepKey(explorer, form);
 
 /**
- * openapi-explorer takes an access token from the page's address, as from an OAuth server. Somebody's link would make readers write to
- * the account of that person.
+ * Removes all but the route from the address. openapi-explorer accepts an access token from the address, as from an
+ * OAuth server, so a malicious link could make readers write to its author's account.
  */
 function keepOnlyRoute(): void {
   const route = new URLSearchParams(location.hash.slice(1)).get('route') ?? '';
@@ -42,7 +45,7 @@ function paint(root: ShadowRoot): void {
   root.adoptedStyleSheets.push(sheet);
 }
 
-/** Sends the key of the form with each request, until it is removed or the page is left. */
+/** Sends the API key of the form with each request, until it is removed or the page is left. */
 function keepKey(explorer: Explorer, form: HTMLFormElement): void {
   const input = form.querySelector('input');
   const state = form.querySelector('[role=status]');

@@ -4,8 +4,8 @@ import type { SourceLink } from './messages.ts';
 import type * as Viewer from './viewer.ts';
 
 /**
- * Opens links to PDFs and to the text of sources beside the page. Without a script, and with a modified click, a PDF is shown by
- * the browser's own viewer, and a text by the page of its source.
+ * Opens links to PDFs and to the text of sources in a panel next to the page. Without a script, or with a modified
+ * click, the browser's own viewer shows a PDF, and the page of the source shows its text.
  */
 export function openViewerLinks(): void {
   document.addEventListener('click', async (event) => {

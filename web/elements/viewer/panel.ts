@@ -1,13 +1,14 @@
 import { onPage } from '../on-page.ts';
 
-/** As in styles/viewer.css: the window is too narrow for a page and something beside it. */
+/** As in styles/viewer.css: narrower windows have no room for a panel next to the page. */
 const NARROW = '(max-width: 52rem)';
 
 let shown: ViewerPanel | undefined;
 
 /**
- * Shows something beside the page, with a bar above it; in a narrow window it covers the page. One at a time: the next takes the
- * place of the last. Closed, it gives the focus back to where it was when its link was followed.
+ * A panel next to the page with a bar above it; in a narrow window it covers the page. There is one panel at a time,
+ * and a new panel closes the previous one. Closing a panel returns the focus to the element that had it when the link
+ * was followed.
  */
 export class ViewerPanel {
   readonly dialog = document.createElement('dialog');
@@ -15,7 +16,7 @@ export class ViewerPanel {
   readonly #ended = new AbortController();
 
   constructor(link: HTMLAnchorElement, name: string, controls: readonly HTMLElement[], content: HTMLElement) {
-    // A box of passages would stay above the panel. It gives the focus back to its mark.
+    // A popover of passages would cover the panel. Hiding it returns the focus to its mark.
     link.closest<HTMLElement>('[popover]')?.hidePopover();
     const focused = document.activeElement;
     const opener = focused instanceof HTMLElement && focused !== document.body ? focused : link;
@@ -35,7 +36,7 @@ export class ViewerPanel {
     else this.dialog.show();
   }
 
-  /** Aborted when it is closed. */
+  /** Aborted when the panel is closed. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -44,7 +45,7 @@ export class ViewerPanel {
     this.dialog.close();
   }
 
-  /** What is asked for can be seen: `content` gets the focus, so that keys scroll it. */
+  /** Shows that the content has loaded. Focuses `content`, so that keys scroll it. */
   ready(content: HTMLElement): void {
     this.#status.textContent = '';
     this.dialog.dataset.ready = '';
@@ -88,7 +89,7 @@ export function barButton(text: string, name: string, press: () => void): HTMLBu
   return made;
 }
 
-/** A link of the bar that opens the same elsewhere. */
+/** Creates a link in the bar that opens the same content in a new tab. */
 export function barLink(href: string, name: string): HTMLAnchorElement {
   const made = document.createElement('a');
   made.className = 'button quiet';

@@ -3,10 +3,10 @@ import { callApi } from '../call-api.ts';
 import type { SourceLink } from './messages.ts';
 import { barLink, ViewerPanel } from './panel.ts';
 
-/** The text that is loaded at once before and after what is shown, in UTF-16 units: some screens. */
+/** Text to load before and after the shown text, in UTF-16 units: a few screens. */
 const PART = 20_000;
 
-/** Shows the text of a source beside the page: the passage marked, with the text around it, and the rest by parts. */
+/** Shows the text of a source next to the page: the marked passage with the text around it, and the rest on demand. */
 export function openSource(link: HTMLAnchorElement, asked: SourceLink): void {
   const text = document.createElement('div');
   text.className = 'viewer-text';
@@ -26,7 +26,7 @@ class ShownText {
   readonly #after = document.createTextNode('');
   readonly #earlier = moreButton('Earlier text', () => this.#more('before'));
   readonly #later = moreButton('Later text', () => this.#more('after'));
-  /** What is shown, in UTF-16 units of the source. */
+  /** The shown range, in UTF-16 units of the source. */
   #from = 0;
   #to = 0;
 
@@ -56,7 +56,8 @@ class ShownText {
       ? await this.#read(this.#from - PART, this.#from)
       : await this.#read(this.#to, this.#to + PART);
     if (!part) return;
-    // What is read stays where it is. Added to the same node, so that a character that two parts share is one again.
+    // Keep the visible text in place. Extend the same node, so that a character split between two parts is joined
+    // again.
     const bottom = this.#text.scrollHeight - this.#text.scrollTop;
     if (isBefore) this.#before.insertData(0, part.text);
     else this.#after.appendData(part.text);
@@ -64,7 +65,7 @@ class ShownText {
     this.#to = Math.max(this.#to, part.end);
     this.#showButtons(part.length);
     if (isBefore) this.#text.scrollTop = this.#text.scrollHeight - bottom;
-    // A button that is hidden loses the focus.
+    // A hidden button loses the focus.
     if (!this.#panel.dialog.contains(document.activeElement)) this.#text.focus({ preventScroll: true });
   }
 
