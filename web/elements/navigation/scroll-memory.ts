@@ -9,7 +9,7 @@ const PLACES_MAX = 100;
 const places: Record<string, number> = read();
 let current = '';
 
-/** Makes the current history entry the one whose position is tracked. Its key is stored in its state. */
+/** Starts tracking the position of the current history entry. Its key is stored in its state. */
 export function enterHistoryEntry(): void {
   const state = history.state as { ibid?: string } | null;
   // Not randomUUID(), which exists only on pages served over HTTPS.

@@ -16,7 +16,7 @@ import {
   treeContext,
 } from './tree-pages.ts';
 
-/** Does something with the page of a row; says so where it cannot be done. */
+/** Loads the page of a row and runs an action on it. Shows a message if the action fails. */
 async function withPage(row: Pick<Row, 'leaf'>, act: (page: FullPage) => Promise<unknown>): Promise<void> {
   closeFlash();
   try {
@@ -39,7 +39,7 @@ export function movePage(row: Row): Promise<void> {
   });
 }
 
-/** Moves the page of a row to what `placeAt` answers, if anything. */
+/** Moves the page of a row to the place that `placeAt` returns, if any. */
 export function movePageTo(row: Row, placeAt: (page: FullPage) => Promise<Place | undefined>): Promise<void> {
   return withPage(row, async (page) => {
     const place = await placeAt(page);
@@ -47,7 +47,7 @@ export function movePageTo(row: Row, placeAt: (page: FullPage) => Promise<Place 
   });
 }
 
-/** Moves a page before the one above it, or behind the one below it. */
+/** Moves a page before its previous sibling, or after its next one. */
 export function movePageBy(row: Row, steps: -1 | 1): Promise<void> {
   return movePageTo(row, async ({ page_id, parent_page_id }) => {
     const siblings = await childrenOf(parent_page_id);
@@ -108,7 +108,7 @@ export async function copyLink({ leaf, title }: Row): Promise<void> {
     await navigator.clipboard.writeText(leaf.href);
     announce(`The link of ${title} was copied.`);
   } catch {
-    // Over plain http a script may not write to the clipboard.
+    // Over plain HTTP a script may not write to the clipboard.
     prompt('The link of this page', leaf.href);
   }
 }

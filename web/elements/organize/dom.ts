@@ -1,4 +1,4 @@
-/** A new element with these properties and children. */
+/** Creates an element with properties and children. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<HTMLElementTagNameMap[K]> = {},

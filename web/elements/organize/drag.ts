@@ -2,7 +2,7 @@ import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { movePageTo } from './actions.ts';
 import { type Place, pageOf, type Row, rowAt, treeContext } from './tree-pages.ts';
 
-/** A closed branch opens when something was held over it for this long. */
+/** How long a dragged row must stay over a closed branch before the branch opens. */
 const OPEN_AFTER_MS = 600;
 
 type Side = 'before' | 'behind' | 'into';
@@ -16,13 +16,16 @@ let dragged: Row | undefined;
 let target: Target | undefined;
 let opening: ReturnType<typeof setTimeout> | undefined;
 
-/** Lets the rows of the tree be dragged before, behind or into others. While they are, a row has a line or a frame, nothing else changes. */
+/**
+ * Lets users drag rows of the tree before, after or into other rows. During a drag only a line or a frame marks the
+ * target row; the layout does not change.
+ */
 export function dragRows(): void {
   document.addEventListener('dragstart', ({ target: from, dataTransfer }) => {
     const row = rowAt(from);
     if (!row?.row.closest('.tree-roots') || !treeContext().can('pages:write')) return;
     dragged = row;
-    // As a link it can still be dropped on a text.
+    // The row is a link, so it can also be dropped on a text.
     if (dataTransfer) dataTransfer.effectAllowed = 'all';
   });
   document.addEventListener('dragover', (event) => {
@@ -45,15 +48,17 @@ export function dragRows(): void {
   });
 }
 
-/** Where it would be dropped: in the upper quarter of a row before it, in the lower one behind it, else into it. */
+/**
+ * Returns the drop target: the upper quarter of a row means before it, the lower quarter after it, the middle into it.
+ */
 function targetAt({ target: over, clientY }: DragEvent, { row: from }: Row): Target | undefined {
   const row = (over as Element).closest<HTMLElement>('.tree-roots .row:has(> .leaf)');
   const item = row?.closest('li');
-  // A page does not come to lie below itself.
+  // A page cannot move below itself.
   if (!row || !item || from.closest('li')?.contains(item)) return undefined;
   const { top, height } = row.getBoundingClientRect();
   const part = (clientY - top) / height;
-  // Right below the row of an open branch is its first page.
+  // The lower edge of an open branch borders on its first page.
   const first = item.classList.contains('open') && item.querySelector<HTMLElement>(':scope > ul > li > .row');
   if (part > 0.75 && first) return first === from ? undefined : { row: first, side: 'before' };
   return { row, side: part < 0.25 ? 'before' : part > 0.75 ? 'behind' : 'into' };

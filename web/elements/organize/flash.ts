@@ -5,10 +5,10 @@ import { element } from './dom.ts';
 import { FLASH_KEY, type WaitingFlash } from './flash-key.ts';
 import { type Place, placePage, renamePage, treeContext } from './tree-pages.ts';
 
-/** How long a message stays; longer while the pointer or the focus is on it. */
+/** How long a message is shown; it stays longer while the pointer or the focus is on it. */
 const SHOWN_MS = 15_000;
 
-/** What takes back what was done. */
+/** The action that undoes a change. */
 type Undo =
   | { do: 'restore'; page_id: string }
   | { do: 'delete'; page_id: string }
@@ -17,24 +17,24 @@ type Undo =
 
 interface Flash extends WaitingFlash {
   undo?: Undo;
-  /** The address of the page whose row has the focus afterwards. */
+  /** The address of the page whose row gets the focus afterwards. */
   focus?: string;
 }
 
-/** Shows the page and the tree again as they are now, or another page, with a message. Where that needs a load it does one. */
+/** Refreshes the page and the tree, or shows another page, with a message. Falls back to a full load. */
 export async function leaveWith(flash: Flash, to = location.pathname): Promise<void> {
   document.dispatchEvent(new Event('ibid-pages-changed'));
   if (await showAnew(to)) return present(flash);
   try {
     sessionStorage.setItem(FLASH_KEY, JSON.stringify(flash));
   } catch {
-    // The browser keeps nothing: what was done is seen in the tree.
+    // Storage is disabled: the tree still shows the change.
   }
   if (decodeURI(to) === decodeURI(location.pathname)) location.reload();
   else location.href = to;
 }
 
-/** Asks the module that follows links, which is of another bundle. */
+/** Asks the navigation module, which is in another bundle, to show a page. */
 function showAnew(href: string): Promise<boolean> {
   return new Promise((done) => {
     const detail: ShowAnew = { href, done };
@@ -43,13 +43,13 @@ function showAnew(href: string): Promise<boolean> {
   });
 }
 
-/** Shows the message that waits for this document. */
+/** Shows the message stored for this document. */
 export function showWaitingFlash(): void {
   const waiting = sessionStorage.getItem(FLASH_KEY);
   if (waiting === null) return;
   sessionStorage.removeItem(FLASH_KEY);
   const flash = JSON.parse(waiting) as Flash;
-  // It leads to where one is.
+  // Skip a message whose link leads to this page.
   if (flash.link?.href !== location.pathname + location.search) present(flash);
 }
 
@@ -59,14 +59,14 @@ function present(flash: Flash): void {
   [...rows].find((leaf) => leaf.getAttribute('href') === flash.focus)?.focus();
 }
 
-/** Says why something was not done. */
+/** Shows why an action failed. */
 export function showProblem(problem: unknown): void {
   showFlash({ text: errorMessage(problem) }, true);
 }
 
 let closeShown: (() => void) | undefined;
 
-/** Takes the message away with its Undo, which is of what was done before: for the moment when the next change begins. */
+/** Removes the message, because its Undo belongs to the previous change. Called when the next change begins. */
 export function closeFlash(): void {
   closeShown?.();
 }
@@ -100,7 +100,8 @@ function showFlash({ text, undo, link }: Flash, isBad = false): void {
   end.addEventListener('click', close);
   box.append(end);
   document.addEventListener('keydown', onKey);
-  // First in the document, so that it is the first stop of the Tab key. A status is announced when it changes.
+  // First in the document, so that it is the first tab stop. A status is announced only when its content changes, so
+  // the text follows later.
   document.body.prepend(box);
   requestAnimationFrame(() => box.prepend(element('span', {}, text)));
   closeShown = close;

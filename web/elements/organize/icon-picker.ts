@@ -7,7 +7,7 @@ import { splitTitle, withIcon } from './page-icon.ts';
 import { retitle } from './rename.ts';
 import type { Row } from './tree-pages.ts';
 
-/** Found ones that are shown. */
+/** Maximum number of results shown. */
 const SHOWN = 120;
 
 /** Lets the user choose the icon of a page: the emoji that its title begins with. The focus returns to `opener`. */
@@ -32,7 +32,7 @@ export async function chooseIcon(row: Omit<Row, 'row'>, opener: HTMLElement = ro
   const show = () => {
     const words = input.value.trim().toLowerCase().replace(/\s+/g, '_');
     const found = words === '' ? OFTEN_USED : findEmoji(Object.keys(names), words);
-    // One emoji has several names.
+    // Several names can map to one emoji.
     const emoji = new Map(found.map((name) => [names[name] ?? '', name.replaceAll('_', ' ')]));
     emoji.delete('');
     grid.replaceChildren(
@@ -77,7 +77,10 @@ function setIcon(row: Pick<Row, 'leaf'>, icon: string): Promise<void> {
   );
 }
 
-/** Arrow keys go from the field into the grid and through it; Enter in the field takes the first. */
+/**
+ * Moves the focus from the field into the grid and through it by arrow keys. Enter in the field chooses the first
+ * emoji.
+ */
 function moveInGrid(event: KeyboardEvent, grid: HTMLElement, input: HTMLInputElement): void {
   const buttons = [...grid.querySelectorAll('button')];
   const at = buttons.indexOf(document.activeElement as HTMLButtonElement);

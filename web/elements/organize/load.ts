@@ -8,18 +8,21 @@ openSheets();
 resizeSidebar();
 
 /**
- * What changes the tree is loaded when the pointer, a finger or the focus comes to one of its rows. The listeners are the
- * document's, because rows come and go.
+ * Loads the module that edits the tree when the pointer, a finger or the focus reaches a row. The listeners are on the
+ * document, because rows are added and removed.
  */
 let loading: Promise<typeof Organize> | undefined;
 function load(): Promise<typeof Organize> {
   loading ??= importSibling('organize.js') as Promise<typeof Organize>;
-  // After an update of the service the file has another address, which the next document has.
+  // After an update of the service the file has another address, which the next document contains.
   loading.catch(() => (loading = undefined));
   return loading;
 }
 
-/** The row of the tree that an event is in; the part of it that CSS draws as "…" for fingers is the row itself. */
+/**
+ * Returns the row of the tree that an event is in. For fingers, the "…" is a pseudo-element of the row, so the row
+ * itself is the target.
+ */
 function rowOf({ target }: Event): HTMLElement | null {
   return target instanceof Element ? target.closest<HTMLElement>('.tree .row:has(> .leaf)') : null;
 }
@@ -56,7 +59,8 @@ document.addEventListener('keydown', async (event) => {
   (await load()).pressInRow(event, row);
 });
 
-// A long touch opens the menu of the row; of a key, which was seen above, nothing is left to do. The mouse has the browser's.
+// A long touch opens the menu of the row. The key listener above has already handled the menu key, and the mouse keeps
+// the browser's menu.
 document.addEventListener('contextmenu', async (event) => {
   const row = rowOf(event);
   if (!row || event.button === 2 || event.ctrlKey) return;
@@ -67,5 +71,5 @@ document.addEventListener('contextmenu', async (event) => {
 try {
   if (sessionStorage.getItem(FLASH_KEY) !== null) void load().then(({ showWaitingFlash }) => showWaitingFlash());
 } catch {
-  // Storage is disabled, so no message waits.
+  // Storage is disabled, so no message is stored.
 }

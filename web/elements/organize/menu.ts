@@ -8,8 +8,8 @@ export interface MenuItem {
 }
 
 /**
- * Opens a menu beside an element: the platform's popover, which Escape and a click outside close. On a narrow screen it is a
- * sheet at the bottom. The focus returns to `opener` when it closes.
+ * Opens a menu next to an element, as a popover that Escape and a click outside close. On a narrow screen it is a sheet
+ * at the bottom. The focus returns to `opener` when the menu closes.
  */
 export function openMenu(
   label: string,
@@ -49,14 +49,17 @@ function button({ name, isBad = false, keys = '', run }: MenuItem, menu: HTMLEle
   return made;
 }
 
-/** Below the element where there is room, else as far up as needed. CSS ignores it where the menu is a sheet. */
+/**
+ * Places a box below an element, or as far up as needed to fit the window. CSS ignores the position if the menu is a
+ * sheet.
+ */
 export function placeBeside(box: HTMLElement, { left, bottom }: DOMRect): void {
   const { width, height } = box.getBoundingClientRect();
   box.style.setProperty('--x', `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`);
   box.style.setProperty('--y', `${Math.max(8, Math.min(bottom + 2, innerHeight - height - 8))}px`);
 }
 
-/** The keys of a menu, as WAI-ARIA's pattern has them. */
+/** Handles the keys of a menu as in WAI-ARIA's menu pattern. */
 function moveInMenu(event: KeyboardEvent, menu: HTMLElement): void {
   const items = [...menu.querySelectorAll<HTMLElement>('[role="menuitem"]')];
   const at = items.indexOf(document.activeElement as HTMLElement);

@@ -4,22 +4,25 @@ import { element } from './dom.ts';
 import { type Parent, ParentPicker, TOP } from './parent-picker.ts';
 import { childrenOf, type Place, treeContext } from './tree-pages.ts';
 
-/** A parent with more subpages offers its beginning and its end as places. */
+/** Below a parent with more subpages, only the first and the last place are offered. */
 const PLACES_MAX = 200;
 
-/** Asks where a page is to be: a parent, found by its title, and the place among its subpages. undefined: nowhere else. */
+/**
+ * Asks for a new parent, found by its title, and for the place among its subpages. Returns undefined if the user
+ * cancels.
+ */
 export function askForPlace(page: FullPage): Promise<Place | undefined> {
   let parent: Parent | undefined;
   const places = element('select');
   const chosen = element('p', { className: 'move-chosen' });
   const move = element('button', { className: 'button main', value: 'move', disabled: true }, 'Move');
-  // A page does not come to lie below itself.
+  // A page cannot move below itself.
   const isPossible = ({ path }: Parent) => path !== page.path && !path.startsWith(`${page.path}/`);
   const picker = new ParentPicker(isPossible, (next) => void choose(next).then(() => places.focus()));
   const { input, list, status } = picker;
 
   async function choose(next: Parent): Promise<void> {
-    // Its places are not known yet.
+    // The places below the new parent are not loaded yet.
     move.disabled = true;
     try {
       const siblings = (await childrenOf(next.page_id)).filter(({ page_id }) => page_id !== page.page_id);
@@ -53,7 +56,7 @@ export function askForPlace(page: FullPage): Promise<Place | undefined> {
   dialog.showModal();
   parentOf(page).then(
     (current) => (parent ? undefined : choose(current)),
-    // Another one can be chosen.
+    // The user can still choose another parent.
     (error) => (status.textContent = errorMessage(error)),
   );
   return new Promise((resolve) => {
@@ -67,7 +70,7 @@ export function askForPlace(page: FullPage): Promise<Place | undefined> {
   });
 }
 
-/** The places among siblings; each value is a side and the page that it is of. */
+/** Returns the places among siblings; each value is a side and the id of the sibling. */
 function optionsOf(siblings: readonly { page_id: string; title: string }[]): HTMLOptionElement[] {
   const option = (text: string, value: string) => element('option', { value }, text);
   const [first] = siblings;
@@ -79,7 +82,7 @@ function optionsOf(siblings: readonly { page_id: string; title: string }[]): HTM
   ];
 }
 
-/** The parent that a page has: before another is chosen its place changes among its siblings. Errors: ApiError. */
+/** Returns the current parent of a page, so that the dialog starts with its places. Throws ApiError. */
 async function parentOf({ parent_page_id }: FullPage): Promise<Parent> {
   if (parent_page_id === '') return TOP;
   const { page_id, path, title } = await callApi<FullPage>('GET', `${treeContext().api}/pages/${parent_page_id}`);

@@ -12,7 +12,7 @@ dragRows();
 
 const mayWrite = () => treeContext().can('pages:write');
 
-/** Opens the menu of a row: what can be done with its page. */
+/** Opens the menu of a row with the actions for its page. */
 export function openRowMenu(of: Element, beside?: HTMLElement): void {
   const row = rowAt(of);
   if (!row) return;
@@ -38,7 +38,7 @@ export function openRowMenu(of: Element, beside?: HTMLElement): void {
   openMenu(row.title, groups, (beside ?? row.leaf).getBoundingClientRect(), row.leaf);
 }
 
-/** The keys of a row: those that change its name and its place, and all others open its menu. */
+/** Handles the keys of a row: some rename or move its page, all others open its menu. */
 export function pressInRow({ key }: KeyboardEvent, of: Element): void {
   const row = rowAt(of);
   const isChange = key === 'F2' || key.startsWith('Arrow');
@@ -48,7 +48,7 @@ export function pressInRow({ key }: KeyboardEvent, of: Element): void {
   else openRowMenu(of);
 }
 
-/** Lets the user choose the icon of the page at this address, which has this title, from the menu of the page. */
+/** Lets the user choose the icon of the page at an address, from the menu of the page. */
 export function chooseIconAt(href: string, title: string): Promise<void> {
   const menu = document.querySelector<HTMLDetailsElement>('.page-menu');
   if (menu) menu.open = false;
@@ -63,8 +63,8 @@ export function downloadPageAt(href: string): Promise<void> {
 let tools: HTMLElement | undefined;
 
 /**
- * Shows "+" and "…" in the row under the pointer or the focus. They are for the pointer: a tree has no buttons in it, and by
- * keyboard Shift+F10 opens the same menu.
+ * Shows "+" and "…" in the row under the pointer or the focus. They are for the pointer only, because a tree must not
+ * contain buttons; on the keyboard Shift+F10 opens the same menu.
  */
 export function showTools(row: Element): void {
   tools ??= makeTools();
@@ -77,7 +77,7 @@ function makeTools(): HTMLElement {
   const add = element('button', { type: 'button', tabIndex: -1, className: 'row-new', title: 'New subpage' }, '+');
   const more = element('button', { type: 'button', tabIndex: -1, title: 'More (Shift F10)' }, '…');
   made.append(add, more);
-  // The focus stays where it was: what is hidden from screen readers takes none.
+  // Keep the focus in place: elements hidden from screen readers must not take it.
   made.addEventListener('mousedown', (event) => event.preventDefault());
   made.addEventListener('click', (event) => {
     const row = rowAt(made);

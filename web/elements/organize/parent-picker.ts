@@ -5,7 +5,7 @@ import { treeContext } from './tree-pages.ts';
 const AFTER_MS = 100;
 const SHOWN = 12;
 
-/** A page that another one can be put below. */
+/** A page that can become a parent. */
 export interface Parent {
   page_id: string;
   path: string;
@@ -14,7 +14,7 @@ export interface Parent {
 
 export const TOP: Parent = { page_id: '', path: '', text: 'Top level of the wiki' };
 
-/** A field that finds pages by their titles, as WAI-ARIA's pattern of a combobox has it, and always offers the top level. */
+/** A combobox, following WAI-ARIA's pattern, that finds pages by their titles and always offers the top level. */
 export class ParentPicker {
   readonly input = element('input', {
     placeholder: 'Find a page by its title',
@@ -85,7 +85,7 @@ export class ParentPicker {
     }
   }
 
-  /** Enter may come before the answer to what was typed. */
+  /** Chooses the active parent. Enter may be pressed before the search for the typed words has finished. */
   async #chooseActive(): Promise<void> {
     const words = this.input.value.trim();
     clearTimeout(this.#timer);

@@ -5,9 +5,9 @@ export interface Sibling {
 }
 
 /**
- * The positions to send, one after the other, for a page to lie at the index `at` of `others`: the other pages of its parent,
- * in their order. The API makes room where a position is taken, so one is enough unless neighbours share theirs. `moved` has
- * the position -1 where it comes from another parent.
+ * Returns the positions to send, one after another, to place a page at index `at` of `others`, the other pages of its
+ * parent in order. The API shifts siblings if a position is taken, so one request is enough unless neighbours share a
+ * position. `moved` has the position -1 if it comes from another parent.
  */
 export function positionsFor(moved: Sibling, others: readonly Sibling[], at: number): Sibling[] {
   const [previous, next] = [others[at - 1], others[at]];
@@ -15,7 +15,7 @@ export function positionsFor(moved: Sibling, others: readonly Sibling[], at: num
   const { position } = next;
   const isBetweenEqual = previous?.position === position;
   if (!isBetweenEqual && moved.position !== position) return [{ page_id: moved.page_id, position }];
-  // Each is put before those that were put there already, the page itself last.
+  // Each insertion goes before the pages inserted earlier, so insert in reverse order and the moved page last.
   const behind = others
     .slice(at)
     .filter((it) => it.position === position)

@@ -2,7 +2,7 @@ import { element } from './dom.ts';
 import { closeFlash, leaveWith, showProblem } from './flash.ts';
 import { pageOf, type Row, renamePage, treeContext } from './tree-pages.ts';
 
-/** A field in the place of a row's title. Enter and leaving it rename the page, Escape does not. */
+/** Shows a field in place of a row's title. Enter and leaving the field rename the page, Escape cancels. */
 export function renameInPlace(row: Row): void {
   const box = row.leaf.getBoundingClientRect();
   const input = element('input', {
@@ -15,11 +15,11 @@ export function renameInPlace(row: Row): void {
   const place = { '--x': box.left, '--y': box.top, '--width': box.width, '--height': box.height };
   for (const [name, px] of Object.entries(place)) field.style.setProperty(name, `${px}px`);
   let isCancelled = false;
-  // The popover closes on Escape by itself; it is seen here first.
+  // The popover closes on Escape by itself; this listener sees the key first.
   field.addEventListener('keydown', ({ key }) => (isCancelled ||= key === 'Escape'));
   field.addEventListener('submit', (event) => {
     event.preventDefault();
-    // It changes pages only when its answer is there.
+    // Pages change only after the API has answered, so hide this event from listeners for form submissions.
     event.stopPropagation();
     field.hidePopover();
   });
@@ -43,7 +43,10 @@ function rename(row: Row, title: string): Promise<void> {
   );
 }
 
-/** Gives the page of a row the title that `next` makes of its own, and says so; `text` is given both. Undo takes it back. */
+/**
+ * Sets the title of a row's page to the result of `next` and shows the message `text`, with Undo. Both receive the old
+ * title; `text` also receives the new one.
+ */
 export async function retitle(
   row: Pick<Row, 'leaf'>,
   next: (was: string) => string,

@@ -1,6 +1,6 @@
 import { element } from './dom.ts';
 
-/** Where a window is narrow, as in the style sheets. */
+/** The same breakpoint for narrow windows as in the style sheets. */
 const narrow = matchMedia('(max-width: 52rem)');
 
 const PANELS: Record<string, { selector: string; name: string }> = {
@@ -9,16 +9,16 @@ const PANELS: Record<string, { selector: string; name: string }> = {
 };
 
 /**
- * On a narrow window what stands beside the text is a sheet, which the bar at the bottom opens: the platform's popover, which
- * Escape and a tap outside close. Without a script the links of the bar lead to pages instead.
+ * On a narrow window, opens the panels next to the text as sheets from the bar at the bottom. Each sheet is a popover,
+ * which Escape and a tap outside close. Without a script, the links of the bar lead to pages instead.
  */
 export function openSheets(): void {
-  // Seen before what follows the links of a page, because it is no link where scripts run.
+  // Capture the click before the handler that follows links, because these links open sheets if scripts run.
   const onClick = (event: MouseEvent) => {
     const target = event.target as Element;
     const opener = target.closest<HTMLElement>('[data-sheet]');
     if (opener && open(opener.dataset.sheet ?? '')) event.preventDefault();
-    // A link in a sheet leads to what is behind it.
+    // A link in a sheet leads to content that the sheet covers.
     if (target.closest('a.leaf, .outline a')) target.closest<HTMLElement>(':popover-open')?.hidePopover();
   };
   document.addEventListener('click', onClick, true);

@@ -1,6 +1,6 @@
 /**
- * Makes the tree wider and narrower, by pointer and by arrow keys. The width, in rem, is a cookie, so that the service sends
- * the next page with it and nothing moves when the scripts arrive.
+ * Makes the width of the tree adjustable by pointer and arrow keys. The width, in rem, is stored in a cookie, so that
+ * the service renders the next page with it and nothing moves when the scripts load.
  */
 export function resizeSidebar(): void {
   const separator = document.querySelector<HTMLElement>('.sidebar-size');
@@ -23,7 +23,7 @@ export function resizeSidebar(): void {
 
   separator.addEventListener('pointerdown', (event) => {
     separator.setPointerCapture(event.pointerId);
-    // No text is selected on the way.
+    // Do not select text while dragging.
     event.preventDefault();
     separator.focus();
   });

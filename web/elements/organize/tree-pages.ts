@@ -3,21 +3,24 @@ import { callApi, listAll } from '../call-api.ts';
 import { renameHeading } from '../saving/rename-heading.ts';
 import { positionsFor, type Sibling } from './positions.ts';
 
-/** The address of the wiki, its API path, and whether the user has a permission. */
+/** The address of the wiki, its API path, and a check of the user's permissions. */
 export interface TreeContext {
   root: string;
   api: string;
   can(permission: string): boolean;
 }
 
-/** The tree of the document. Read at each use, because the document may become another page. */
+/**
+ * Returns the context of the document's tree. Call it at each use, because navigation may replace the document's
+ * content.
+ */
 export function treeContext(): TreeContext {
   const { root = '', api = '' } = document.querySelector<HTMLElement>('.tree-roots')?.dataset ?? {};
   const permissions = document.querySelector<HTMLElement>('ibid-palette')?.dataset.can ?? '';
   return { root, api, can: (permission) => permissions.split(' ').includes(permission) };
 }
 
-/** The address of the page that is being edited; undefined where none is. */
+/** Returns the address of the page in the editor; undefined outside the editor. */
 export function editedAddress(): string | undefined {
   const { root, page, path } = document.querySelector<HTMLElement>('ibid-editor')?.dataset ?? {};
   return page ? `${root}/${path}` : undefined;
@@ -30,21 +33,24 @@ export interface Row {
   title: string;
 }
 
-/** The row of the tree that an element is in or is; undefined outside of them. */
+/** Returns the row of the tree that contains an element; undefined outside the tree. */
 export function rowAt(target: EventTarget | null): Row | undefined {
   const row = target instanceof Element ? target.closest<HTMLElement>('.tree .row') : null;
   const leaf = row?.querySelector<HTMLAnchorElement>('.leaf');
   return row && leaf ? { row, leaf, title: leaf.textContent } : undefined;
 }
 
-/** The page of a row. Errors: ApiError. */
+/** Loads the page of a row. Throws ApiError. */
 export function pageOf({ leaf }: Pick<Row, 'leaf'>): Promise<FullPage> {
   const { root, api } = treeContext();
   const path = leaf.pathname.slice(new URL(root, location.href).pathname.length + 1);
   return callApi('GET', `${api}/pages/path/${path}`);
 }
 
-/** Gives a page another title, also as the heading that its text begins with. Errors: ApiError, 409 for a newer revision. */
+/**
+ * Changes a page's title, and the heading at the beginning of its text if it has the same title. Throws ApiError, with
+ * 409 for a newer revision.
+ */
 export function renamePage({ page_id, title: was, markdown, revision }: FullPage, title: string): Promise<FullPage> {
   return callApi('PATCH', `${treeContext().api}/pages/${page_id}`, {
     title,
@@ -53,27 +59,30 @@ export function renamePage({ page_id, title: was, markdown, revision }: FullPage
   });
 }
 
-/** A place in the tree: right before or behind a page of `parent_page_id` ("" is the root); without one at its end. */
+/**
+ * A place in the tree: right before or after a subpage of `parent_page_id` ("" is the root), or at the end without a
+ * sibling.
+ */
 export interface Place {
   parent_page_id: string;
   before?: string;
   behind?: string;
 }
 
-/** The pages right below a page, in their order. Errors: ApiError. */
+/** Lists the direct subpages of a page in order. Throws ApiError. */
 export function childrenOf(parent_page_id: string): Promise<(Sibling & { title: string })[]> {
   const { api } = treeContext();
   return listAll(parent_page_id === '' ? `${api}/branches` : `${api}/pages/${parent_page_id}/children`);
 }
 
-/** The place where a page is. Errors: ApiError. */
+/** Returns the current place of a page. Throws ApiError. */
 export async function placeOf({ page_id, parent_page_id }: FullPage): Promise<Place> {
   const siblings = await childrenOf(parent_page_id);
   const next = siblings[siblings.findIndex((it) => it.page_id === page_id) + 1];
   return { parent_page_id, ...(next && { before: next.page_id }) };
 }
 
-/** Puts a page there, and answers it as it is then. Errors: ApiError. */
+/** Moves a page to a place and returns the moved page. Throws ApiError. */
 export async function placePage(page: FullPage, { parent_page_id, before, behind }: Place): Promise<FullPage> {
   const { api } = treeContext();
   const others = (await childrenOf(parent_page_id)).filter(({ page_id }) => page_id !== page.page_id);

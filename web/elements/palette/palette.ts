@@ -16,7 +16,7 @@ const TITLES_AFTER_MS = 60;
 const TEXTS_AFTER_MS = 200;
 
 const FOUND: readonly Entry['kind'][] = ['title', 'text', 'source'];
-/** Choosing one of these entries starts a search. */
+/** Entries that start a search when chosen. */
 const QUERIES: readonly Entry['kind'][] = ['suggestion', 'searched', 'saved'];
 
 /**
