@@ -1,7 +1,7 @@
-/** A refusal of the service, or that it could not be reached (status 0). */
+/** An error response of the service, or a failed connection (status 0). */
 export class WidgetError extends Error {
   readonly status: number;
-  /** The API's code; '' where there is none. */
+  /** The API's error code; '' without one. */
   readonly code: string;
   readonly request_id: string;
 
@@ -14,15 +14,15 @@ export class WidgetError extends Error {
 }
 
 export interface TokenSource {
-  /** The token at hand; '' for none. */
+  /** The current token; '' without one. */
   token(): string;
-  /** Gets another one; undefined where the page has said no way to. */
+  /** Gets a new token; undefined if the page has configured no way to do so. */
   renew(): Promise<string> | undefined;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Calls the endpoints of one widget. The token is the only credential; one that has expired is renewed once. */
+/** Calls the endpoints of a widget. The token is the only credential; an expired token is renewed once. */
 export class WidgetApi {
   readonly #address: string;
   readonly #tokens: TokenSource;
@@ -34,7 +34,7 @@ export class WidgetApi {
     this.#signal = signal;
   }
 
-  /** Errors: WidgetError; AbortError where the widget has left the page. */
+  /** Throws WidgetError, or AbortError if the widget has left the page. */
   async call<T>(method: Method, path: string, body?: unknown): Promise<Reply<T>> {
     const first = this.#tokens.token() || (await this.#tokens.renew());
     const response = await this.#send(first ?? '', method, path, body);
@@ -50,7 +50,7 @@ export class WidgetApi {
         method,
         headers: {
           authorization: `Bearer ${token}`,
-          // The bytes of a picture say of which kind it is.
+          // The service detects the type of a picture from its bytes.
           ...(body !== undefined && { 'content-type': body instanceof Blob ? 'image/png' : 'application/json' }),
         },
         credentials: 'omit',
@@ -65,7 +65,7 @@ export class WidgetApi {
   }
 }
 
-/** What was answered, and the query of the next part of a list; "" on the last one. */
+/** A response body, and the query of the next page of a list; "" on the last page. */
 export interface Reply<T> {
   body: T;
   next: string;

@@ -1,6 +1,6 @@
 import { WidgetError } from './api.ts';
 
-/** Errors: WidgetError where the page's own server does not answer a token. */
+/** Requests a token from the page's own server. Throws WidgetError if the server does not return one. */
 export async function askForToken(address: URL, widget: string): Promise<string> {
   const body = JSON.stringify({ widget, origin: location.origin });
   try {

@@ -18,16 +18,16 @@ interface AuditEvent {
 const DAY_MS = 86_400_000;
 const NEWEST = { order: 'newest' };
 
-/** The audit log of a workspace, newest first, by kind, member and days. */
+/** The audit log of a workspace, newest first, filtered by kind, member and days. */
 export class AuditSection {
   readonly #host: Host;
   readonly #members: MembersSection;
   readonly #events: PagedList<AuditEvent>;
   /** The names of users by their ids. */
   readonly #names = new Map<string, string>();
-  /** Members that the user may mean. */
+  /** Members that match the typed text. */
   #found: Member[] = [];
-  /** Whether the user may read who the members are. */
+  /** Whether the user may list the members. */
   knowsMembers = false;
 
   constructor(host: Host, members: MembersSection) {
@@ -61,7 +61,7 @@ export class AuditSection {
     if (text === '') return;
     try {
       const found = await this.#members.find(text);
-      // Another letter may have been typed meanwhile.
+      // The user may have typed more since.
       if (input.value.trim() !== text) return;
       this.#found = found;
       this.#host.update();
@@ -70,7 +70,7 @@ export class AuditSection {
     }
   }
 
-  /** The id of the member whom the user means: by the whole address, or the only one that is found; undefined: none. */
+  /** Returns the id of the member with this exact email address, or of the only match; undefined otherwise. */
   async #meant(text: string): Promise<string | undefined> {
     const found = await this.#members.find(text);
     const exact = found.find(({ email }) => email.toLowerCase() === text.toLowerCase());

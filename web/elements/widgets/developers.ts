@@ -23,12 +23,15 @@ interface Developers {
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 90;
 
-/** The API keys of a workspace, the last calls, and the sites that may show its widgets. */
+/** The API keys of a workspace, its latest API requests, and the sites that may embed its widgets. */
 class DevelopersWidget extends SectionedWidget<Developers> {
   protected readonly widget = 'developers';
   readonly #requests = new RequestsSection(this.host);
   #origins: string[] = [];
-  /** Of the key that was just created; it is shown until the user has kept it, and stored nowhere. */
+  /**
+   * The secret of the key that was just created. It is shown until the user confirms having copied it, and is not
+   * stored.
+   */
   #secret = '';
 
   protected override async load({ permissions }: Developers): Promise<void> {
@@ -109,7 +112,7 @@ class DevelopersWidget extends SectionedWidget<Developers> {
         await navigator.clipboard.writeText(this.#secret);
         this.notify({ text: this.t('copied') });
       } catch {
-        // A page may forbid it; the key can be selected.
+        // The page may forbid clipboard access; the user can select the key.
         this.notify({ text: this.t('not_copied') });
       }
     };

@@ -14,7 +14,7 @@ interface AccessSettings {
   roles: (Role & { members: number })[];
 }
 
-/** A workspace: members, invitations and seats, its plan, the audit log, and the sites that may show its widgets. */
+/** A workspace: members, invitations and seats, its plan, the audit log, and the sites that may embed its widgets. */
 class EnterpriseWidget extends SectionedWidget<AccessSettings> {
   protected readonly widget = 'enterprise';
   readonly #members = new MembersSection(this.host);
@@ -58,7 +58,7 @@ class EnterpriseWidget extends SectionedWidget<AccessSettings> {
     change: (widget_origins: string[]) => this.act('PATCH', '/widget-origins', { widget_origins }),
   };
 
-  /** A section that is read when it is opened. */
+  /** Renders a section that loads when it is opened. */
   #renderSection(
     title: 'plans' | 'audit_log' | 'origins',
     open: (() => Promise<void>) | undefined,

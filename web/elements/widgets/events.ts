@@ -1,6 +1,6 @@
 import type { Method } from './api.ts';
 
-/** What the page is told after a change (`ibid:changed`). */
+/** Detail of the event `ibid:changed`, dispatched to the page after a change. */
 export interface WidgetChange {
   widget: string;
   method: Method;
@@ -8,7 +8,10 @@ export interface WidgetChange {
   path: string;
 }
 
-/** What the page is told of a failure (`ibid:error`); status 0: the service could not be reached. */
+/**
+ * Detail of the event `ibid:error`, dispatched to the page after a failure. Status 0 means that the service was
+ * unreachable.
+ */
 export interface WidgetFailure {
   widget: string;
   status: number;

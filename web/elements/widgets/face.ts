@@ -8,8 +8,8 @@ interface Person {
 }
 
 /**
- * The picture of a user, or the first letter of their name. Those of the service are read where the widget reads everything, which
- * the policy of the page allows.
+ * Renders the picture of a user, or the first letter of their name. Pictures stored by the service load from the
+ * widget's service address, which the page's policy already allows.
  */
 export function renderFace(person: Person, service: string): TemplateResult {
   const { avatar_url } = person;

@@ -1,6 +1,6 @@
 import type { Widget } from './widget.ts';
 
-// The token is in the fragment of the address. It is given to the widget and removed from the browser's history.
+// The token is in the fragment of the address. It is passed to the widget and removed from the browser's history.
 const widget = document.querySelector<Widget<unknown>>('ibid-profile, ibid-enterprise, ibid-developers');
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 if (widget && token !== null) {
@@ -8,7 +8,8 @@ if (widget && token !== null) {
   history.replaceState(null, '', location.pathname);
 }
 
-// The page around the frame makes it as high as what is in it. Only a site that the workspace allows is around it.
+// The embedding page sets the frame's height to the height of its content. Only sites that the workspace allows can
+// embed the frame.
 if (parent !== window) {
   new ResizeObserver(() => {
     parent.postMessage({ type: 'ibid:height', height: document.documentElement.offsetHeight }, '*');

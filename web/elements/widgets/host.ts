@@ -2,14 +2,14 @@ import type { Method, Reply } from './api.ts';
 import type { MessageKey } from './messages/messages.ts';
 import type { Translation } from './translate.ts';
 
-/** What a section of a widget gets from the element that it is in. */
+/** The interface of a widget for its sections. */
 export interface Host {
   t(key: MessageKey, values?: Record<string, string | number>): string;
   translation(): Translation | undefined;
   /** The address of the service. */
   service(): string;
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
-  /** The same with where a list goes on. */
+  /** Like `call`, and also returns the query of the next page of a list. */
   send<T>(method: Method, path: string, body?: unknown): Promise<Reply<T>>;
   act(method: Method, path: string, body?: unknown, done?: MessageKey): Promise<unknown>;
   ask(text: string, action: string, confirmed: () => Promise<unknown>): void;

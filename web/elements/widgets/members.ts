@@ -27,11 +27,14 @@ export interface Role {
   permissions: string[];
 }
 
-/** Invitations have a list of their own. */
+/** Excludes invitations, which have their own list. */
 const ALL = { invitations: 'none' };
 const PENDING = { state: 'pending' };
 
-/** The members and invitations of a workspace; `grantable`: the roles that the user may give, none who may not manage. */
+/**
+ * The members and invitations of a workspace. `grantable`: the roles that the user may assign; empty without permission
+ * to manage members.
+ */
 export class MembersSection {
   readonly #host: Host;
   readonly #members: PagedList<Member, { members: Member[] }>;
@@ -51,12 +54,12 @@ export class MembersSection {
     return this.grantable.length > 0;
   }
 
-  /** Reads what is shown again. */
+  /** Reloads the shown members and invitations. */
   async read(): Promise<void> {
     await Promise.all([this.#members.read(), ...(this.#canManage ? [this.#invitations.read()] : [])]);
   }
 
-  /** The members whose name or address contains this, a few of them. */
+  /** Finds a few members whose name or address contains the query. */
   async find(query: string): Promise<Member[]> {
     const path = `/members?${new URLSearchParams({ ...ALL, limit: '20', query })}`;
     return (await this.#host.call<{ members: Member[] }>('GET', path)).members;

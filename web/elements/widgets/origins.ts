@@ -8,7 +8,9 @@ interface OriginsHost {
   change(origins: string[]): Promise<unknown>;
 }
 
-/** The origins whose pages may show a workspace's widgets: to add one or take one away asks again. */
+/**
+ * Renders the origins whose pages may embed a workspace's widgets. Adding or removing an origin asks for confirmation.
+ */
 export function renderOrigins(origins: readonly string[], { t, ask, change }: OriginsHost): TemplateResult {
   const add = (event: SubmitEvent) => {
     const form = event.currentTarget as HTMLFormElement;

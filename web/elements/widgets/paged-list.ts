@@ -1,18 +1,18 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Host } from './host.ts';
 
-/** How many records are read at once, and at most with one request. */
+/** Records per page, and the maximum that one request may ask for. */
 const PART_SIZE = 25;
 const PART_MAX = 500;
 
-/** A list that is read in parts: the first one at once, each further one when the user wants it. */
+/** A list that loads in pages: the first at once, each further page on demand. */
 export class PagedList<Item, Answer = Item[]> {
   readonly #host: Host;
   readonly #path: string;
   readonly #itemsOf: (answer: Answer) => Item[];
-  /** Called with what was read before it is shown. */
+  /** Called with newly loaded items before they are shown. */
   readonly #onRead: (items: Item[]) => Promise<unknown> | undefined;
-  /** undefined: not read yet. */
+  /** undefined before the first load. */
   items: Item[] | undefined;
   query: Record<string, string> = {};
   #next = '';
@@ -34,25 +34,25 @@ export class PagedList<Item, Answer = Item[]> {
     return this.#next !== '';
   }
 
-  /** Reads again as many as are shown, at least a part. Errors: WidgetError. */
+  /** Reloads as many items as are shown, at least one page. Throws WidgetError. */
   async read(): Promise<void> {
     (await this.#readOn([], `?${new URLSearchParams(this.query)}`, this.items?.length ?? 0))();
   }
 
-  /** Another query begins with its first part. */
+  /** Loads and shows the first page of another query. */
   search(query: Record<string, string>): Promise<void> {
     return showTogether(this.#host, [this.find(query)]);
   }
 
-  /** Reads the first part of another query, and answers how to show it. Errors: WidgetError. */
+  /** Loads the first page of another query and returns a function that shows it. Throws WidgetError. */
   find(query: Record<string, string>): Promise<() => void> {
     this.query = query;
     return this.#readOn([], `?${new URLSearchParams(query)}`, 0);
   }
 
   /**
-   * Reads at least `wanted`, if there are as many. Answers how to show them; nothing is shown if another reading began meanwhile, as
-   * it shows what it reads.
+   * Loads at least `wanted` items, if the list has as many, and returns a function that shows them. That function does
+   * nothing if another load has started since, because the later load shows its own result.
    */
   async #readOn(items: Item[], from: string, wanted: number): Promise<() => void> {
     this.#turn += 1;
@@ -76,7 +76,7 @@ export class PagedList<Item, Answer = Item[]> {
     };
   }
 
-  /** `name`: what the list is of, for those who hear the button alone. */
+  /** `name`: the name of the list, for users of screen readers, who may hear the button out of context. */
   renderMore(name: string): TemplateResult | typeof nothing {
     if (!this.hasMore) return nothing;
     const { t } = this.#host;
@@ -86,7 +86,7 @@ export class PagedList<Item, Answer = Item[]> {
   }
 }
 
-/** Shows what was read when all of it was: lists that are searched together change together. */
+/** Shows several lists once all of them have loaded, so that lists searched together change together. */
 export async function showTogether(host: Host, readings: readonly Promise<() => void>[]): Promise<void> {
   try {
     for (const show of await Promise.all(readings)) show();

@@ -9,7 +9,7 @@ export interface Notice {
   failure?: WidgetError;
 }
 
-/** What is asked before something is done that cannot simply be taken back. */
+/** A confirmation before an action that is hard to undo. */
 export interface Question {
   text: string;
   action: string;
@@ -23,7 +23,7 @@ export function renderNotice(t: Texts, { text, failure }: Notice): TemplateResul
   return html`<p class="notice ${failure ? 'failed' : ''}" part="notice" tabindex="-1" role=${failure ? 'alert' : 'status'}>${text}${request}</p>`;
 }
 
-/** In place of the widget. */
+/** Renders a failure in place of the widget. */
 export function renderFailure(t: Texts, text: string, { request_id }: WidgetError, again: () => void): TemplateResult {
   return html`<div role="alert" part="notice"><p class="failed">${text}</p>
       ${request_id === '' ? nothing : html`<p class="small">${t('request')} <code>${request_id}</code></p>`}</div>

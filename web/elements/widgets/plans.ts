@@ -27,20 +27,20 @@ interface Preview {
   total: number | null;
 }
 
-/** While a payment is not confirmed it is asked again, so often. */
+/** Polling interval and maximum number of polls for an unconfirmed payment. */
 const PENDING_MS = 3_000;
 const PENDING_MAX = 20;
 
 /**
- * The plans, what one would cost the workspace, and the way to the payment of a first one. What charges a card that is known is done
- * in the settings of the workspace alone.
+ * The plans, the cost of each for the workspace, and the link to the first payment. Charging a stored card is possible
+ * only in the settings of the workspace.
  */
 export class PlansSection {
   readonly #host: Host;
   #plans: Plan[] | undefined;
   #billing: Billing | undefined;
   #preview: Preview | undefined;
-  /** The address of the payment that was asked for. */
+  /** The address of the requested payment. */
   #payment = '';
 
   constructor(host: Host) {
@@ -64,7 +64,7 @@ export class PlansSection {
   }
 
   async #pay(plan_id: string): Promise<void> {
-    // A frame is shown at no address of its own.
+    // A frame has no address of its own to return to.
     const return_url = parent === window ? { return_url: location.href } : {};
     try {
       const { url } = await this.#host.call<{ url: string }>('POST', '/billing/checkout', { plan_id, ...return_url });
@@ -126,7 +126,7 @@ export class PlansSection {
       ${redirect_to_checkout && this.#billing?.paid_online ? this.#renderPayment(plan_id) : nothing}`;
   }
 
-  /** The browser leaves the page by a link, which it lets a frame do too. */
+  /** Renders a link to the payment. Following a link is the only way for a frame to navigate the whole window. */
   #renderPayment(plan_id: string): TemplateResult {
     const { t } = this.#host;
     return this.#payment === ''

@@ -30,7 +30,7 @@ interface Session {
   current: boolean;
 }
 
-/** A user: picture, name, language, time zone, ways to sign in, sessions, and the workspaces that they are in. */
+/** A user: picture, name, language, time zone, ways to sign in, sessions, and their workspaces. */
 class ProfileWidget extends Widget<Profile> {
   protected readonly widget = 'profile';
   #preferences: Preferences = { language: '', time_zone: '' };
@@ -127,7 +127,7 @@ class ProfileWidget extends Widget<Profile> {
       )}</ul>`;
   }
 
-  /** Who has left has no widget of the workspace: what is read again is refused, which the page is told. */
+  /** Leaves a workspace. A user who has left has no widget in it, so the reload is refused and the page is told. */
   #leave(membership_id: string): Promise<unknown> {
     return this.act('DELETE', `/members/${membership_id}`, undefined, 'left');
   }

@@ -13,7 +13,7 @@ interface LoggedRequest {
   created_at: string;
 }
 
-/** The last calls of the API in a workspace, newest first. */
+/** The latest API requests of a workspace, newest first. */
 export class RequestsSection {
   readonly #host: Host;
   readonly #requests: PagedList<LoggedRequest>;
@@ -23,12 +23,12 @@ export class RequestsSection {
     this.#requests = new PagedList<LoggedRequest>(host, '/request-log', (requests) => requests);
   }
 
-  /** Reads the last ones. */
+  /** Loads the latest requests. */
   read(): Promise<void> {
     return this.#requests.search({});
   }
 
-  /** `names`: of the keys, by their ids. */
+  /** `names`: the names of API keys by their ids. */
   render(names: ReadonlyMap<string, string>): TemplateResult {
     const { t, translation } = this.#host;
     const requests = this.#requests.items;

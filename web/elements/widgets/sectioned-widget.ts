@@ -1,9 +1,9 @@
 import type { Host } from './host.ts';
 import { Widget } from './widget.ts';
 
-/** A widget with sections that read and act by themselves. */
+/** A widget whose sections load and act on their own. */
 export abstract class SectionedWidget<Answer> extends Widget<Answer> {
-  /** What the sections get of it. */
+  /** The interface of the widget for its sections. */
   protected readonly host: Host = {
     t: this.t,
     translation: () => this.translation,

@@ -1,6 +1,6 @@
 import { css } from 'lit';
 
-/** Pages change the custom properties on the left of `var(…)`, and the parts that the elements name. */
+/** Pages can set the custom properties `--ibid-*` and style the parts that the elements name. */
 export const styles = css`
   :host {
     --paper: var(--ibid-paper, light-dark(#fcfbf8, #171816));

@@ -15,10 +15,10 @@ export const LANGUAGES: readonly string[] = Object.keys(CATALOGUES);
 
 export class Translation {
   readonly language: string;
-  /** Of dates, numbers and amounts. */
+  /** The locale of dates, numbers and amounts. */
   readonly #locale: string;
   readonly #messages: Messages;
-  /** A name of the IANA time zone database; undefined for that of the browser. */
+  /** A name from the IANA time zone database; undefined for the browser's time zone. */
   timeZone: string | undefined;
 
   constructor(language: string, messages: Messages, locale: string) {
@@ -38,7 +38,7 @@ export class Translation {
     });
   }
 
-  /** The message of a key that is put together, such as `role_` and a slug; undefined where there is none. */
+  /** Returns the message of a computed key, such as `role_` and a slug; undefined if the catalogue lacks it. */
   find(key: string): string | undefined {
     return Object.hasOwn(this.#messages, key) ? this.#messages[key as MessageKey] : undefined;
   }
@@ -61,7 +61,7 @@ export class Translation {
   }
 }
 
-/** The first of the preferred languages (tags, by priority) that there is a catalogue for; English where there is none. */
+/** Opens the catalogue of the first preferred language (tags, by priority) that has a catalogue; English otherwise. */
 export async function openTranslation(preferred: readonly string[]): Promise<Translation> {
   const languages = preferred.map((tag) => tag.toLowerCase().split('-')[0] ?? '');
   const language = languages.find((it) => it in CATALOGUES) ?? 'en';
@@ -69,7 +69,7 @@ export async function openTranslation(preferred: readonly string[]): Promise<Tra
   return new Translation(language, messages, localeOf(language, preferred));
 }
 
-/** The language as it is written in the user's country, where one of their tags says it: en-GB. */
+/** Returns the user's regional variant of the language if a tag names it, such as en-GB. */
 function localeOf(language: string, preferred: readonly string[]): string {
   const isOfCountry = (tag: string) => /^[a-z]{2}-[a-z]{2}$/i.test(tag) && tag.toLowerCase().startsWith(`${language}-`);
   return preferred.find(isOfCountry) ?? language;

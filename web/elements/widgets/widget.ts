@@ -13,8 +13,9 @@ type State = 'waiting' | 'shown' | WidgetError;
 const SERVICE = new URL(import.meta.url).origin;
 
 /**
- * The base of all widgets, which are embedded in pages of other sites: the token, the record and what is read besides, acts,
- * the question before a dangerous one, and what the page is told.
+ * Base class of all widgets, which are embedded in pages of other sites. It handles the token, loads the widget's
+ * record and further data, runs actions, asks for confirmation before dangerous actions, and dispatches events to the
+ * page.
  */
 export abstract class Widget<Answer> extends LitElement {
   static override properties = {
@@ -27,9 +28,11 @@ export abstract class Widget<Answer> extends LitElement {
     state: { state: true },
   };
   static override styles = styles;
-  /** A widget token of the element's own kind. */
+  /** A widget token for this kind of widget. */
   declare token: string;
-  /** An address of the page's own server that answers a POST with `{"token"}`; asked again when a token has expired. */
+  /**
+   * An address of the page's own server that answers a POST with `{"token"}`; called again when a token has expired.
+   */
   declare tokenUrl: string;
   /** The same as a function, for pages with scripts. */
   declare getToken: (() => Promise<string>) | undefined;
@@ -40,19 +43,19 @@ export abstract class Widget<Answer> extends LitElement {
   declare state: State;
   declare protected answer: Answer;
   protected translation: Translation | undefined;
-  /** The user's own choice of language, where the page makes none. */
+  /** The user's own choice of language, which applies if the page sets none. */
   protected preferredLanguage = '';
   #leaving = new AbortController();
   #renewed = '';
   #question: Question = { text: '', action: '', confirmed: async () => undefined };
   #notice: Notice = { text: '' };
-  /** The last act that has been begun, and what it is. */
+  /** The last action that was started, with a key that identifies it. */
   #acting: { what: string; ended: Promise<unknown> } | undefined;
 
   /** The widget's name in the API. */
   protected abstract readonly widget: string;
   protected abstract renderAnswer(): TemplateResult;
-  /** Reads what is shown besides the widget's record, with which it is called. */
+  /** Loads data in addition to the widget's record, which it receives. */
   protected async load(_answer: Answer): Promise<void> {}
 
   constructor() {
@@ -122,7 +125,7 @@ export abstract class Widget<Answer> extends LitElement {
     await this.#translate();
   }
 
-  /** Reads the widget's record and the rest again. */
+  /** Reloads the widget's record and the further data. */
   protected async reload(): Promise<void> {
     const answer = await this.call<Answer>('GET', '');
     await this.load(answer);
@@ -148,8 +151,8 @@ export abstract class Widget<Answer> extends LitElement {
   }
 
   /**
-   * Does what the user wants, one thing after the other, and reads everything again. Answers the reply; undefined for what failed,
-   * and for what is being done already.
+   * Runs the user's actions one after another and reloads everything after each. Returns the reply; undefined for an
+   * action that failed or is already running.
    */
   protected async act(method: Method, path: string, body?: unknown, done: MessageKey = 'saved'): Promise<unknown> {
     const what = JSON.stringify([method, path, body instanceof Blob ? [body.size, body.type] : body]);
@@ -185,20 +188,20 @@ export abstract class Widget<Answer> extends LitElement {
       this.notify({ text: this.t(done) });
     } catch (error) {
       if (!(error instanceof WidgetError)) throw error;
-      // What was done may have ended what the user may see: they have left, or given up their role.
+      // The action may have ended the user's access: they have left, or given up their role.
       this.state = error;
       this.#tellFailure(error);
     }
   }
 
-  /** Asks again before something is done that cannot simply be taken back. */
+  /** Asks for confirmation before an action that is hard to undo. */
   protected ask(text: string, action: string, confirmed: () => Promise<unknown>): void {
     this.#question = { text, action, confirmed: async () => void (await confirmed()) };
     this.requestUpdate();
     void this.updateComplete.then(() => this.#dialog?.showModal());
   }
 
-  /** Shows a failure of an act, and tells the page. Errors that are none of the service are thrown again. */
+  /** Shows the failure of an action and tells the page. Rethrows errors that did not come from the service. */
   protected fail(error: unknown): void {
     if (this.#leaving.signal.aborted) return;
     if (!(error instanceof WidgetError)) throw error;
@@ -209,7 +212,7 @@ export abstract class Widget<Answer> extends LitElement {
   protected notify(notice: Notice): void {
     this.#notice = notice;
     this.requestUpdate();
-    // What had the focus may be gone with the row that it was in.
+    // The focused element may have been removed together with its row.
     void this.updateComplete.then(() => {
       if (!this.shadowRoot?.activeElement) this.shadowRoot?.querySelector<HTMLElement>('.notice')?.focus();
     });
