@@ -1,13 +1,13 @@
-/** How much of a file is read first, in bytes. A file that is not longer is read at once. */
+/** Size of the first read in bytes. A smaller file needs only this read. */
 const FIRST_BYTES = 256 * 1_024;
 
-/** The most that is read at once, in bytes. */
+/** Maximum size of a read in bytes. */
 const RANGE_MAX = 16 * 1_024 * 1_024;
 
 /** The files of PDF.js that its viewer may read; see web/assets.ts. */
 const LIBRARY_FILE = /^(?:cmaps|standard_fonts|wasm)\/[\w-]+\.(?:bcmap|pfb|ttf|wasm)$/;
 
-/** The beginning of a file, and its length. Errors: the service refuses or cannot be reached. */
+/** Reads the beginning of a file, and its length. Throws if the service refuses or is unreachable. */
 export async function readBeginning(address: string, signal: AbortSignal) {
   const response = await fetch(address, { headers: { range: `bytes=0-${FIRST_BYTES - 1}` }, signal });
   if (!response.ok) throw new Error(`the file was answered ${response.status}`);
@@ -16,7 +16,10 @@ export async function readBeginning(address: string, signal: AbortSignal) {
   return { beginning, length: total === undefined ? beginning.length : Number(total) };
 }
 
-/** Bytes [begin, end) of a file. Errors: as above, and the file has no such bytes. */
+/**
+ * Reads bytes [begin, end) of a file. Throws if the service refuses or is unreachable, and RangeError for an invalid
+ * range.
+ */
 export async function readRange(address: string, begin: number, end: number, signal: AbortSignal) {
   if (!(Number.isSafeInteger(begin) && begin >= 0 && end > begin && end - begin <= RANGE_MAX))
     throw new RangeError('no part of a file');
@@ -25,7 +28,7 @@ export async function readRange(address: string, begin: number, end: number, sig
   return bytesOf(response);
 }
 
-/** A file of PDF.js, by its name. Errors: there is none. */
+/** Reads a file of PDF.js by its name. Throws if it does not exist. */
 export async function readLibraryFile(name: string, signal: AbortSignal) {
   if (!LIBRARY_FILE.test(name)) throw new RangeError('no file of PDF.js');
   const response = await fetch(new URL(`pdfjs/${name}`, import.meta.url), { signal });

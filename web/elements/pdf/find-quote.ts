@@ -1,10 +1,10 @@
-/** Characters that are set differently on paper than they are written: white space, hyphens at the ends of lines. */
+/** Characters that typesetting adds or changes: white space, and hyphens at the ends of lines. */
 const IGNORED = /[\s\u00ad\u2010-\u2015-]/u;
 
 /**
- * The pieces of a page's text that a passage is in, by their indices. Compared is what remains without white space and
- * hyphens, in Unicode's compatibility form, because a PDF has ligatures and no words. A passage that goes on from another
- * page or to another one is found by its end or its beginning. [] where it is not there.
+ * Returns the indices of the text pieces of a page that contain a passage. Compares text in Unicode's compatibility
+ * form without white space and hyphens, because a PDF has ligatures and does not separate words. A passage that spans
+ * several pages is found by its beginning or its end. Returns [] if the passage is not on the page.
  */
 export function piecesOfQuote(pieces: readonly string[], quote: string): number[] {
   const letters: string[] = [];
@@ -21,7 +21,7 @@ export function piecesOfQuote(pieces: readonly string[], quote: string): number[
   return [...new Set(pieceOf.slice(from, to))];
 }
 
-/** UTF-16 units, so that an index in the joined text is one in the list. */
+/** Splits into UTF-16 units, so that indices of the list and of the joined text are equal. */
 function lettersOf(text: string): string[] {
   return text
     .normalize('NFKC')
@@ -29,7 +29,7 @@ function lettersOf(text: string): string[] {
     .filter((unit) => !IGNORED.test(unit));
 }
 
-/** The shortest beginning or end of a passage that is taken for it, in letters. */
+/** The shortest beginning or end of a passage that counts as a match, in letters. */
 const LETTERS_MIN = 24;
 
 function placeOf(text: string, wanted: string): [from: number, to: number] {

@@ -4,30 +4,33 @@ import { PortFactory, PortRanges, PortReader } from './port-reader.ts';
 import { ShownPage } from './shown-page.ts';
 
 /**
- * The thread that reads the file. A document without an origin may start one only from a blob, and Chromium only a classic
- * one, which loses what it is sent before its module is there. Errors: it cannot be started.
+ * Starts the worker that parses the file. A document without an origin can start a worker only from a blob, and in
+ * Chromium only a classic worker, which loses messages sent before its module has loaded. Throws if the worker cannot
+ * be started.
  */
 function startWorker(): Promise<Worker> {
   const address = new URL('pdf-worker.js', import.meta.url).href;
   const script = new Blob([`import(${JSON.stringify(address)})`], { type: 'text/javascript' });
   const worker = new Worker(URL.createObjectURL(script));
   return new Promise((resolve, reject) => {
-    // The module begins by saying that it is ready.
+    // The module posts its first message when it is ready.
     worker.addEventListener('message', () => resolve(worker), { once: true });
     worker.addEventListener('error', () => reject(new Error('the thread cannot be started')), { once: true });
   });
 }
 
-/** Steps of the zoom, of which the first is as wide as the window. */
+/** Zoom factors; 1 fits the width of the window. */
 const ZOOMS = [1, 1.25, 1.5, 2, 3, 4];
 
-/** More pages are not shown: each has a place in the column. */
+/** Maximum number of pages to show, because each page has an element in the column. */
 const PAGES_MAX = 20_000;
 
-/** Around the pages, in CSS pixels. */
+/** Margin around the pages, in CSS pixels. */
 const MARGIN = 8;
 
-/** Shows what the embedding page sends. The file may be hostile; the sandbox of web/pages/pdf.ts contains it. */
+/**
+ * Shows the file that the embedding page sends. The file may be hostile; the sandbox of web/pages/pdf.ts contains it.
+ */
 addEventListener('message', ({ source, data, ports: [port] }: MessageEvent<OpenRequest>) => {
   if (source !== parent || !port) return;
   const send = (message: FromFrame) => port.postMessage(message);
@@ -48,13 +51,13 @@ async function show(request: OpenRequest, port: MessagePort, send: (message: Fro
     ...(beginning.length === length
       ? { data: beginning }
       : { range: new PortRanges(length, beginning, reader), disableStream: true, disableAutoFetch: true }),
-    // Names of files that are asked for through the port; see PortFactory.
+    // Names of files that PDF.js requests through the port; see PortFactory.
     BinaryDataFactory: PortFactory.reading(reader),
     cMapUrl: 'cmaps/',
     standardFontDataUrl: 'standard_fonts/',
     wasmUrl: 'wasm/',
     useWorkerFetch: false,
-    // Else it would load fonts by a style sheet, which has no port.
+    // Otherwise PDF.js would load fonts by a style sheet, which cannot use the port.
     useSystemFonts: false,
     enableXfa: false,
     verbosity: 0,
@@ -67,7 +70,7 @@ function sizeOfView(): string {
   return `${innerWidth} ${innerHeight}`;
 }
 
-/** The pages below each other. Those near the view are drawn. */
+/** The pages in a column. Pages near the view are drawn. */
 class Column {
   readonly #pages: ShownPage[];
   readonly #request: OpenRequest;
@@ -76,14 +79,14 @@ class Column {
   readonly #near = new Set<ShownPage>();
   #zoom = 0;
   #at = 0;
-  /** What the reader has brought to the middle of the view: a page, and the share of its height. */
+  /** The position that the reader scrolled to the middle of the view: a page, and a fraction of its height. */
   #place: { element: HTMLElement; share: number } | undefined;
-  /** Where the view was scrolled to in order to keep that place. */
+  /** The scroll offset that was set to keep this position. */
   #keptAt: number | undefined;
-  /** The size of the view for which the pages have their sizes. */
+  /** The size of the view that the page sizes were computed for. */
   #fitted = '';
 
-  /** `first` is the first page, whose size the others have until they are read. */
+  /** `first` is the first page. The other pages use its size until they are read. */
   constructor(pdf: PDFDocumentProxy, first: PDFPageProxy, request: OpenRequest, send: (message: FromFrame) => void) {
     this.#firstSize = first.getViewport({ scale: 1 });
     this.#request = request;
@@ -111,7 +114,8 @@ class Column {
     await this.#draw(page);
     page.element.scrollIntoView({ block: 'start' });
     this.#report();
-    // Now: the event of scrolling comes later, and a change of the size before it would go back to the place before.
+    // Record the position now: the scroll event comes later, and a resize before it would restore the previous
+    // position.
     if (this.#fitted === sizeOfView()) this.#noteMiddle();
   }
 
@@ -126,7 +130,7 @@ class Column {
     return ((document.documentElement.clientWidth - 2 * MARGIN) / width) * (ZOOMS[this.#zoom] ?? 1);
   }
 
-  /** Sets the sizes of all places, which the style sheet computes from the sizes of the pages. */
+  /** Sets the sizes of all pages, which the style sheet computes from their natural sizes. */
   #fit(): void {
     const { style } = document.documentElement;
     style.setProperty('--column', `${document.documentElement.clientWidth - 2 * MARGIN}px`);
@@ -134,7 +138,7 @@ class Column {
     this.#fitted = sizeOfView();
   }
 
-  /** At another size, with the same place in the middle. */
+  /** Redraws the pages at another size and keeps the position in the middle. */
   #redraw(): void {
     this.#fit();
     if (this.#place) {
@@ -146,7 +150,10 @@ class Column {
     for (const page of this.#near) void this.#draw(page);
   }
 
-  /** Not where the browser scrolls to as the size changes: a reader who makes the window wide again is where they were. */
+  /**
+   * Ignores scrolling that the browser does during a resize, so that a reader who widens the window again returns to
+   * the same position.
+   */
   #notePlace(): void {
     if (scrollY !== this.#keptAt && this.#fitted === sizeOfView()) this.#noteMiddle();
   }
@@ -172,7 +179,7 @@ class Column {
           } else if (this.#near.delete(page)) page.clear();
         }
       },
-      // The document as the root: of a frame without an origin the margin would not count.
+      // Set the document as the root: in a frame without an origin the margin would not apply otherwise.
       { root: document, rootMargin: '100% 0px' },
     );
     for (const page of this.#pages) observer.observe(page.element);
@@ -193,12 +200,12 @@ class Column {
     try {
       await page.draw((width) => this.#scale(width));
     } catch {
-      // One page that cannot be read; the others can.
+      // Only this page cannot be read.
       page.element.textContent = 'This page cannot be shown.';
     }
   }
 
-  /** Says which page is in the middle of the view. */
+  /** Reports which page is in the middle of the view. */
   #report(): void {
     const middle = document.elementsFromPoint(innerWidth / 2, innerHeight / 2).find((each) => each.matches('.page'));
     const at = this.#pages.findIndex(({ element }) => element === middle) + 1;

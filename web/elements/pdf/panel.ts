@@ -2,7 +2,7 @@ import { barButton, barLink, ViewerPanel } from '../viewer/panel.ts';
 import { readBeginning, readLibraryFile, readRange } from './file-parts.ts';
 import type { FromFrame, OpenRequest, PdfLink, ToFrame } from './messages.ts';
 
-/** Shows a PDF beside the page, opened at the passage that the link names. */
+/** Shows a PDF next to the page, opened at the passage that the link names. */
 export function openPdf(link: HTMLAnchorElement, shown: PdfLink): void {
   new PdfPanel(link, shown);
 }
@@ -49,7 +49,7 @@ class PdfPanel {
       const file = await readBeginning(this.#address, this.#panel.ended);
       await loaded;
       const request: OpenRequest = { ...shown, ...file };
-      // An opaque origin cannot be named as a target. The message contains nothing but the file that the frame shows.
+      // An opaque origin cannot be named as a target. The message contains only the file that the frame shows.
       this.#frame.contentWindow?.postMessage(request, '*', [this.#port.port2, file.beginning.buffer]);
     } catch {
       this.#fail();
@@ -80,7 +80,7 @@ class PdfPanel {
           : await readLibraryFile(String(message.name), signal);
       this.#port.port1.postMessage({ kind: 'bytes', id, bytes } satisfies ToFrame, [bytes.buffer]);
     } catch {
-      // The frame says what it cannot show.
+      // The frame reports the parts that it cannot show.
       this.#send({ kind: 'bytes', id });
     }
   }

@@ -3,7 +3,7 @@ import type { FromFrame, ToFrame } from './messages.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Asks the embedding page for bytes: the frame has no network. */
+/** Requests bytes from the embedding page, because the frame has no network access. */
 export class PortReader {
   readonly #send: (message: FromFrame) => void;
   readonly #waiting = new Map<number, PromiseWithResolvers<Bytes>>();
@@ -13,12 +13,12 @@ export class PortReader {
     this.#send = send;
   }
 
-  /** Bytes [begin, end) of the file. Errors: they cannot be read. */
+  /** Reads bytes [begin, end) of the file. Throws if they cannot be read. */
   readRange(begin: number, end: number): Promise<Bytes> {
     return this.#ask((id) => ({ kind: 'range', id, begin, end }));
   }
 
-  /** A file of PDF.js. Errors: it cannot be read. */
+  /** Reads a file of PDF.js. Throws if it cannot be read. */
   readLibrary(name: string): Promise<Bytes> {
     return this.#ask((id) => ({ kind: 'library', id, name }));
   }
@@ -43,7 +43,7 @@ export class PortReader {
   }
 }
 
-/** Where PDF.js gets the parts of a file from. */
+/** Supplies the parts of the file to PDF.js. */
 export class PortRanges extends PDFDataRangeTransport {
   readonly #reader: PortReader;
 
@@ -53,7 +53,7 @@ export class PortRanges extends PDFDataRangeTransport {
   }
 
   override requestDataRange(begin: number, end: number): void {
-    // PDF.js would wait for ever: it knows no range that fails.
+    // PDF.js cannot handle a failed range and would wait forever, so report the problem.
     this.#reader.readRange(begin, end).then(
       (bytes) => this.onDataRange(begin, bytes),
       () => this.#reader.fail(),
@@ -61,7 +61,7 @@ export class PortRanges extends PDFDataRangeTransport {
   }
 }
 
-/** Where PDF.js gets its own files from. It makes an object of the class by itself, with the names of folders. */
+/** Supplies PDF.js with its own files. PDF.js creates the instance itself and passes the names of folders. */
 export class PortFactory {
   readonly #reader: PortReader;
   readonly #folders: Record<string, string | null>;

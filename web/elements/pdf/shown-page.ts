@@ -2,10 +2,10 @@ import { type PDFDocumentProxy, type PDFPageProxy, type RenderTask, TextLayer } 
 import { piecesOfQuote } from './find-quote.ts';
 import type { PdfLink } from './messages.ts';
 
-/** The area of a canvas that browsers of phones draw, in device pixels. */
+/** Maximum area of a canvas on mobile browsers, in device pixels. */
 const CANVAS_MAX = 16_000_000;
 
-/** A page of the PDF: its place in the column, and its picture and text while it is near the view. */
+/** A page of the PDF: its element in the column, and its canvas and text while it is near the view. */
 export class ShownPage {
   readonly element = document.createElement('section');
   readonly #pdf: PDFDocumentProxy;
@@ -13,7 +13,7 @@ export class ShownPage {
   readonly #marks: PdfLink;
   #page: Promise<PDFPageProxy> | undefined;
   #width = 0;
-  /** The text over the picture. At another scale it stays the same elements, so that what is selected in it stays selected. */
+  /** The text over the picture. A change of the scale keeps its elements, so that a selection survives. */
   #text: TextLayer | undefined;
   #canvas: HTMLCanvasElement | undefined;
   #drawn: { scale: number; done: Promise<void>; task: RenderTask | undefined } | undefined;
@@ -26,14 +26,14 @@ export class ShownPage {
     this.element.setAttribute('aria-label', `Page ${number}`);
   }
 
-  /** Its size in CSS pixels, as it is without zoom; until it is read that of the first page. */
+  /** Sets the size in CSS pixels without zoom. Until the page is read, this is the size of the first page. */
   resize(width: number, height: number): void {
     this.#width = width;
     this.element.style.setProperty('--width', `${width}`);
     this.element.style.setProperty('--height', `${height}`);
   }
 
-  /** Reads the page and takes its size. Errors: those of PDF.js, for a page that cannot be read. */
+  /** Reads the page and sets its size. Throws the error of PDF.js for a page that cannot be read. */
   async read(): Promise<PDFPageProxy> {
     this.#page ??= this.#pdf.getPage(this.#number);
     const page = await this.#page;
@@ -42,7 +42,9 @@ export class ShownPage {
     return page;
   }
 
-  /** Draws the page for a window of a width, in CSS pixels. Done is one after the other: another width replaces it. */
+  /**
+   * Draws the page at a scale that depends on its width in CSS pixels. A new scale cancels drawing at the previous one.
+   */
   async draw(scaleOf: (width: number) => number): Promise<void> {
     const page = await this.read();
     const scale = scaleOf(this.#width);
@@ -54,7 +56,7 @@ export class ShownPage {
     return drawing.done;
   }
 
-  /** Gives back the memory of the picture. */
+  /** Releases the memory of the picture. */
   clear(): void {
     this.#drawn?.task?.cancel();
     this.#drawn = undefined;
@@ -94,7 +96,7 @@ export class ShownPage {
     if (this.#marks.boxes.length === 0) this.#markQuote(text);
   }
 
-  /** Gives back the memory of the picture before. */
+  /** Releases the memory of the previous picture. */
   #keep(canvas: HTMLCanvasElement | undefined): void {
     if (this.#canvas) this.#canvas.width = 0;
     this.#canvas = canvas;
