@@ -4,11 +4,11 @@ export interface Branch {
   parent_page_id: string;
   path: string;
   title: string;
-  /** Siblings are ordered by it, then by page_id. */
+  /** Siblings are ordered by position, then by page_id. */
   position: number;
   status: string;
   has_children: boolean;
 }
 
-/** Pages of one branch that the tree shows; a link leads to the others. */
+/** Maximum number of pages of a branch that the tree shows; a link leads to the others. */
 export const BRANCH_PAGE_SIZE = 100;

@@ -1,6 +1,8 @@
 import { NOT_ALLOWED } from '../../src/platform/core/errors.ts';
 
-/** What people are told instead of what the API tells programs. Every other refusal has a sentence of its own. */
+/**
+ * Returns the user-facing text for an API error. Only errors whose API message is written for programs are replaced.
+ */
 function wordsOf({ status, message }: ApiError): string {
   if (status === 401) {
     return 'You are not signed in any more. Sign in in another tab, then try again here: nothing that you wrote is lost.';
@@ -13,22 +15,25 @@ function wordsOf({ status, message }: ApiError): string {
 
 const UNREACHABLE = 'The service cannot be reached. Check your connection and try again.';
 
-/** An answer that is not the API's: that of a proxy, a firewall or a balancer between the browser and the service. */
+/**
+ * Returns the text for a response that does not come from the API but from a proxy, a firewall or a load balancer in
+ * front of the service.
+ */
 function wordsOfOthers(status: number): string {
   if (status === 413) {
     return 'Something in front of the service, such as a proxy, refuses a request of this size (413). Ask the operator of the service to raise its limit.';
   }
-  // 0: there was no answer; 502 to 504: a proxy that gets none.
+  // 0: no response. 502 to 504: a proxy could not reach the service.
   if (status === 0 || (status >= 502 && status <= 504)) return UNREACHABLE;
   return `Something in front of the service, such as a proxy, refused the request (${status}). Ask the operator of the service.`;
 }
 
-/** An error reply of the API, or of what is in front of it. */
+/** An error response of the API, or of a proxy in front of it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly request_id: string;
-  /** Seconds until the request may succeed, where the service says so. */
+  /** Seconds until the request may succeed, if the service names a time. */
   readonly retry_after: number | undefined;
 
   constructor(
@@ -44,7 +49,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Calls the API with the cookie of the session. Errors: ApiError, with status 0 if there was no reply; an AbortError. */
+/** Calls the API with the session cookie. Throws ApiError, with status 0 without a response, or an AbortError. */
 export async function callApi<T>(
   method: string,
   path: string,
@@ -56,13 +61,13 @@ export async function callApi<T>(
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-/** A part of a list, and the path of the next one. Errors: ApiError. */
+/** Returns a page of a list, and the path of the next page. Throws ApiError. */
 export async function callList<T>(path: string): Promise<{ records: T[]; next: string | undefined }> {
   const { text, link } = await send('GET', path);
   return { records: JSON.parse(text) as T[], next: /^<([^>]*)>; rel="next"$/.exec(link)?.[1] };
 }
 
-/** All records of a list. Errors: ApiError. */
+/** Returns all records of a list. Throws ApiError. */
 export async function listAll<T>(path: string): Promise<T[]> {
   const all: T[] = [];
   for (let at: string | undefined = `${path}?limit=500`; at !== undefined; ) {
@@ -80,7 +85,7 @@ async function send(method: string, path: string, body?: object, signal?: AbortS
     response = await fetch(path, {
       method,
       credentials: 'same-origin',
-      // What is deleted is deleted although the page is left at that moment.
+      // A deletion must complete even if the user leaves the page at that moment.
       keepalive: method === 'DELETE',
       headers: {
         accept: 'application/json',
@@ -99,17 +104,17 @@ async function send(method: string, path: string, body?: object, signal?: AbortS
   return { text, link: response.headers.get('link') ?? '' };
 }
 
-/** The body of an error reply; {} if it is not the API's, such as the HTML of a proxy. */
+/** Parses the body of an error response; returns {} if it is not the API's, such as the HTML of a proxy. */
 export function parseErrorBody(text: string): { error?: string; message?: string; request_id?: string } {
   try {
     return JSON.parse(text) ?? {};
   } catch {
-    // Then only the status is known.
+    // Only the status is known.
     return {};
   }
 }
 
-/** The message of an error for users, with the id of the request for the operator. */
+/** Returns the message of an error for users, with the id of the request for the operator. */
 export function errorMessage(problem: unknown): string {
   if (!(problem instanceof ApiError)) return String(problem);
   const words = problem.code === '' ? problem.message : wordsOf(problem);

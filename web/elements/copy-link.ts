@@ -5,20 +5,20 @@ document.addEventListener('click', async (event) => {
   const button = (event.target as Element).closest<HTMLElement>('[data-copy-link]');
   if (!button) return;
   const address = new URL(button.dataset.copyLink ?? '', location.href).href;
-  // A second press comes while it says that it was copied.
+  // A second press may come while the button shows “Copied”.
   button.dataset.words ??= button.textContent ?? '';
   try {
     await navigator.clipboard.writeText(address);
     button.textContent = 'Copied';
     announce('Copied');
   } catch {
-    // Over plain http a script may not write to the clipboard.
+    // Over plain HTTP a script may not write to the clipboard.
     prompt('The link of this page', address);
   }
   setTimeout(() => (button.textContent = button.dataset.words ?? ''), 1_500);
 });
 
-// A field that is only there to be copied from is selected as soon as it has the focus.
+// Selects the content of a read-only field on focus, because such fields are for copying.
 document.addEventListener('focusin', ({ target }) => {
   if (target instanceof HTMLInputElement && target.readOnly) target.select();
 });

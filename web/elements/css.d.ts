@@ -1,2 +1,2 @@
-// esbuild bundles an imported style sheet into a file beside the script's.
+// esbuild bundles an imported style sheet into a file with the script's name.
 declare module '*.css';

@@ -6,14 +6,20 @@ declare const mermaid: {
   render(id: string, text: string): Promise<{ svg: string }>;
 };
 
-/** Draws what the embedding page requests. The text may be hostile; the sandbox of web/pages/diagram.ts contains it. */
+/**
+ * Draws the diagram that the embedding page sends. The text may be hostile; the sandbox of web/pages/diagram.ts
+ * contains it.
+ */
 addEventListener('message', ({ source, data }: MessageEvent<DrawRequest>) => {
   if (source === parent) void draw(data);
 });
 
 const reply = (drawn: DrawResult) => parent.postMessage(drawn, '*');
 
-/** What is drawn. Mermaid measures beside it, in the body, whose height says nothing meanwhile. */
+/**
+ * The element with the drawn diagram. Its own height is reported, because Mermaid adds elements to the body while it
+ * measures.
+ */
 const place = document.createElement('div');
 document.body.append(place);
 

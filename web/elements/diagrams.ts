@@ -1,12 +1,12 @@
 import { onPage } from './on-page.ts';
 
-/** The frame's reply: the height of the diagram in CSS pixels, or 0 and why it cannot be drawn. */
+/** The frame's reply: the height of the diagram in CSS pixels, or 0 and the reason why it cannot be drawn. */
 export interface DrawResult {
   height: number;
   problem?: string;
 }
 
-/** The message to the frame: what to draw, in the colours of the page. */
+/** The message to the frame: the diagram to draw, in the colours of the page. */
 export interface DrawRequest {
   text: string;
   isDark: boolean;
@@ -20,7 +20,7 @@ const MAX_HEIGHT_PX = 6_000;
 /** Limits the length of Mermaid's error message, in characters. */
 const MAX_PROBLEM_LENGTH = 500;
 
-/** Mermaid's theme variables and the custom properties that they get their values from. */
+/** Mermaid's theme variables, with the custom properties that supply their values. */
 const COLOURS = {
   background: '--paper',
   primaryColor: '--accent-soft',
@@ -47,15 +47,15 @@ const visibility = new IntersectionObserver(
 );
 
 /**
- * Draws the diagrams of an element, each when it is scrolled near. They are drawn in sandboxed frames of an opaque origin,
- * which cannot reach the page, the service or the network, and report only their height. The text is kept for readers who
- * cannot see the picture; it alone is shown if the diagram cannot be drawn.
+ * Draws the diagrams of an element, each when it is scrolled near. They are drawn in sandboxed frames of an opaque
+ * origin, which cannot reach the page, the service or the network, and report only their height. The text is kept for
+ * readers who cannot see the picture; it alone is shown if the diagram cannot be drawn.
  */
 export function drawDiagrams(root: ParentNode): void {
   for (const source of root.querySelectorAll<HTMLElement>('pre.mermaid:not(.diagram *)')) visibility.observe(source);
 }
 
-/** Of the page that is shown. */
+/** Aborted when the reader leaves the current page. */
 let left: AbortSignal | undefined;
 
 function draw(source: HTMLElement): void {
@@ -70,7 +70,7 @@ function draw(source: HTMLElement): void {
   figure.append(frame, source);
 
   const isDark = matchMedia('(prefers-color-scheme: dark)');
-  // An opaque origin cannot be named as a target. The message contains nothing but what the page shows.
+  // An opaque origin cannot be named as a target. The message contains only content of the page.
   const requestDrawing = () => frame.contentWindow?.postMessage(drawRequest(figure, text, isDark.matches), '*');
   const onMessage = ({ source: from, data }: MessageEvent) => {
     if (!frame.isConnected) return stop();
@@ -88,7 +88,7 @@ function draw(source: HTMLElement): void {
   frame.addEventListener('load', requestDrawing);
   isDark.addEventListener('change', requestDrawing);
   addEventListener('message', onMessage);
-  // A frame that is gone with its page sends nothing more, so this would never end.
+  // A frame removed with its page sends no more messages, so its listeners must be removed here.
   left?.addEventListener('abort', stop, { once: true });
 }
 

@@ -1,4 +1,4 @@
-/** The names of emoji that titles and texts often have, the most used first. */
+/** Names of emoji that are common in titles and texts, most used first. */
 const OFTEN = (
   'rocket star fire bulb dart trophy books book memo pencil2 clipboard calendar pushpin paperclip mag wrench hammer ' +
   'gear toolbox computer electric_plug satellite shield lock key bell email speech_balloon busts_in_silhouette wave ' +
@@ -11,12 +11,15 @@ export const OFTEN_USED: readonly string[] = OFTEN;
 
 const placeOf = new Map(OFTEN.map((name, at) => [name, at]));
 
-/** How early a name comes among those that match equally well: 0 is the most used, Infinity one that is seldom used. */
+/** Returns the rank of a name among equally good matches: 0 for the most used, Infinity for a rarely used name. */
 export function useOf(name: string): number {
   return placeOf.get(name) ?? Number.POSITIVE_INFINITY;
 }
 
-/** Names that contain a text: the name itself, a word of a name, the beginning of one, then the others; each by its use. */
+/**
+ * Finds names that contain a text. The exact name comes first, then names with it as a word, then names with a word
+ * that begins with it, then the others; each group is sorted by use.
+ */
 export function findEmoji(names: readonly string[], text: string): string[] {
   const rank = (name: string) => {
     if (name === text) return 0;

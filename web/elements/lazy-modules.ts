@@ -1,4 +1,4 @@
-/** Imports another bundle of the same version, so that it is loaded only when it is needed. */
+/** Imports another bundle of the same version on demand. */
 export function importSibling(name: string): Promise<unknown> {
   const address = new URL(name, import.meta.url).href;
   return import(address);
@@ -31,13 +31,13 @@ export async function toMarkdown(rich: string): Promise<string> {
 
 type HighlightCode = (language: string, code: string) => { from: number; to: number; className: string }[];
 
-/** The highlighter of code. */
+/** Loads the code highlighter. */
 export async function loadCodeColours(): Promise<HighlightCode> {
   const { highlightCode } = (await importSibling('code-colours.js')) as { highlightCode: HighlightCode };
   return highlightCode;
 }
 
-/** The emoji by their names, as GitHub has them. */
+/** Loads the emoji by their names on GitHub. */
 export async function loadEmojiNames(): Promise<Record<string, string>> {
   const { nameToEmoji } = (await importSibling('emoji-names.js')) as { nameToEmoji: Record<string, string> };
   return nameToEmoji;

@@ -2,7 +2,7 @@ import katex from 'katex';
 import 'katex/dist/katex.min.css';
 import { onPage } from './on-page.ts';
 
-/** Renders the formulas of an element; one that KaTeX cannot parse stays as it was written. */
+/** Renders the formulas of an element. A formula that KaTeX cannot parse keeps its source. */
 export function drawMath(root: ParentNode): void {
   for (const code of root.querySelectorAll<HTMLElement>('code.math-inline, code.math-display')) {
     const drawn = document.createElement('span');

@@ -1,8 +1,8 @@
 const EVENT = 'ibid-page';
 
 /**
- * Runs now, and again after each page that is shown in place of this one without a load. The signal is aborted when the
- * next page is shown: what was added to the window or the document ends with it.
+ * Runs now, and again after each page that navigation shows without a load. The signal is aborted when the next page is
+ * shown, which removes listeners on the window or the document.
  */
 export function onPage(run: (signal: AbortSignal) => void): void {
   let shown = new AbortController();
@@ -15,15 +15,15 @@ export function onPage(run: (signal: AbortSignal) => void): void {
   start();
 }
 
-/** Says that another page is shown now. */
+/** Announces that another page is shown. */
 export function announcePage(): void {
   document.dispatchEvent(new CustomEvent(EVENT));
 }
 
-/** The event by which another bundle asks to show a page, with the tree as it is now, without a load. */
+/** The event by which another bundle asks to show a page with a fresh tree, without a load. */
 export const SHOW_ANEW = 'ibid-show-anew';
 
-/** Its detail. It is answered where the event is cancelled. */
+/** Its detail. The handler cancels the event if it will call `done`. */
 export interface ShowAnew {
   href: string;
   done(isShown: boolean): void;

@@ -1,10 +1,10 @@
 interface Group {
   group: string;
-  /** What in it has the focus in turn. */
+  /** Selector of the focusable elements in the group. */
   entries: string;
-  /** The direction in which its entries stand. */
+  /** Whether the entries are arranged vertically. */
   isVertical: boolean;
-  /** undefined: the heading before it. */
+  /** undefined: the preceding heading is the label. */
   label: string | undefined;
 }
 
@@ -23,8 +23,8 @@ const GROUPS: readonly Group[] = [
 ];
 
 /**
- * Makes each group one tab stop, in which the arrow keys move (a toolbar of the ARIA Authoring Practices), so that the text is
- * a few keys away. Called again for each page that is shown. Without scripts each entry is a stop.
+ * Makes each group a single tab stop with arrow keys inside (the toolbar pattern of the ARIA Authoring Practices), so
+ * that the text is only a few keys away. Called again for each page shown. Without scripts each entry is a tab stop.
  */
 export function makeOneStop(): void {
   for (const { group, entries, isVertical, label } of GROUPS) {
@@ -39,7 +39,7 @@ export function makeOneStop(): void {
   }
 }
 
-/** Moves the focus in the groups, also in those of pages that are shown later. */
+/** Handles the keys of all groups, including groups of pages shown later. */
 export function moveInGroups(): void {
   document.addEventListener('focusin', ({ target }) => {
     const found = groupOf(target);
@@ -62,7 +62,7 @@ export function moveInGroups(): void {
     event.preventDefault();
     shown[Math.max(0, Math.min(to, shown.length - 1))]?.focus();
   });
-  // What was the stop may be hidden in a window of another width.
+  // A window of another width may hide the current tab stop.
   addEventListener('resize', makeOneStop);
 }
 
@@ -83,12 +83,12 @@ function groupOf(target: EventTarget | null): Found | undefined {
   return undefined;
 }
 
-/** Those that are shown. */
+/** Returns the visible entries of a group. */
 function entriesOf(bar: HTMLElement, entries: string): HTMLElement[] {
   return [...bar.querySelectorAll<HTMLElement>(entries)].filter((it) => it.checkVisibility());
 }
 
-/** Without an `entry` what was the stop stays it, as long as it is shown. */
+/** Makes one entry the tab stop. Without `entry`, the previous tab stop is kept as long as it is visible. */
 function chooseStop(bar: HTMLElement, entries: string, entry?: HTMLElement): void {
   const shown = entriesOf(bar, entries);
   const before = shown.find((it) => it.tabIndex === 0 && it.hasAttribute('tabindex'));

@@ -13,14 +13,14 @@ export function highlightCurrentHeading(signal: AbortSignal): void {
 
   function mark(): void {
     frame = 0;
-    // The current heading is the last one in the upper third of the window or above.
+    // The current heading is the last heading in the upper third of the window or above.
     const line = innerHeight / 3;
     const current = headings.findLast((heading) => heading.getBoundingClientRect().top < line) ?? headings[0];
     if (current === shown) return;
     shown = current;
     for (const [heading, link] of links) link.classList.toggle('here', heading === current);
     const link = current && links.get(current);
-    // The outline scrolls along where it is longer than the window.
+    // Scroll an outline that is longer than the window.
     if (panel && link)
       panel.scrollTop += link.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 2;
   }

@@ -2,8 +2,8 @@
 const CONTAINERS = 'dl, ol, section, table, tbody, tfoot, thead, ul';
 
 /**
- * The blocks of the text in order. `web/blocks.ts` has to count them in the same way on the server. Who changed the page last
- * and its tags stand below a title of the text, and are none.
+ * Returns the blocks of the text in order. Must count them as `web/blocks.ts` does on the server. The byline and the
+ * tags below a title are not part of the text.
  */
 function blocksIn(parent: Element): HTMLElement[] {
   return [...parent.children].flatMap((child) => {
@@ -13,8 +13,8 @@ function blocksIn(parent: Element): HTMLElement[] {
 }
 
 /**
- * Shows where a block of the text comes from. A mark beside the block under the pointer opens the passage of its source.
- * By keyboard the mark is one tab stop before the text; the arrow keys move it from block to block.
+ * Shows the source of each block of the text. A mark next to the block under the pointer opens the passage of its
+ * source. By keyboard the mark is one tab stop before the text; the arrow keys move it from block to block.
  */
 class Passages extends HTMLElement {
   readonly #mark = document.createElement('button');
@@ -105,20 +105,23 @@ class Passages extends HTMLElement {
     this.#box.focus();
   }
 
-  /** The page that lists all passages, also for browsers without scripts. It is our own, so its elements are safe to import. */
+  /**
+   * Loads the page that lists all passages, which also serves browsers without scripts. It is our own page, so its
+   * elements are safe to import.
+   */
   async #loadPassages(): Promise<Document> {
     const response = await fetch(this.dataset.from ?? '', { headers: { accept: 'text/html' } });
     if (!response.ok || response.redirected) throw new Error(`the passages were not answered: ${response.status}`);
     return new DOMParser().parseFromString(await response.text(), 'text/html');
   }
 
-  /** Below the block, or above it if there is no room. */
+  /** Places the box below the block, or above it if there is no room. */
   #positionBox(block: HTMLElement): void {
     const { top, bottom, left } = block.getBoundingClientRect();
     const { offsetHeight: height, offsetWidth: width } = this.#box;
     const isBelow = bottom + height + 8 < innerHeight || top < height + 64;
     this.#box.style.top = `${scrollY + (isBelow ? bottom + 6 : top - height - 6)}px`;
-    // A CSS expression, so that the box stays inside a window that is made narrower.
+    // A CSS expression, so that the box stays inside a window that becomes narrower.
     this.#box.style.left = `max(8px, min(${left}px, 100% - ${width + 8}px))`;
   }
 }

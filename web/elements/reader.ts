@@ -21,16 +21,17 @@ filterTree();
 navigateInPlace();
 openViewerLinks();
 
-// On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
+// On a narrow screen the tree is above the text, so it starts closed. On a wide screen it is always shown; see
+// tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
 if (treeFold && !matchMedia('(max-width: 52rem)').matches) treeFold.open = true;
 
-// Menus close on a click outside, on Escape, and when another one opens.
+// Closes menus on a click outside, on Escape, and when another menu opens.
 const openMenus = () => document.querySelectorAll<HTMLDetailsElement>('details:is(.menu, .switcher, .find-help)[open]');
 document.addEventListener('click', (event) => {
   for (const menu of openMenus()) if (!menu.contains(event.target as Node)) menu.open = false;
 });
-// A panel that is opened from a menu takes its place, and the focus returns to where the menu is.
+// A panel opened from a menu replaces the menu. When the panel closes, the focus returns to the menu's button.
 document.addEventListener('click', ({ target }) => {
   const menu = (target as Element).closest('[popovertarget]')?.closest<HTMLDetailsElement>('details.menu');
   if (!menu) return;

@@ -1,8 +1,8 @@
 import { ApiError, callApi } from './call-api.ts';
 
 /**
- * The pages whose words are most like those of the page: asked for when its end comes into sight, since finding them costs
- * more than the page itself.
+ * Shows the pages with the most similar words. Loaded when the end of the page becomes visible, because finding them
+ * costs more than the page itself.
  */
 class Related extends HTMLElement {
   #watched: IntersectionObserver | undefined;
@@ -46,10 +46,10 @@ class Related extends HTMLElement {
   }
 }
 
-/** How often a service that has no room is asked again. */
+/** Maximum number of retries while the service is overloaded. */
 const TRIES = 3;
 
-/** What is missing at the end of a page is no error to its reader: then there are none. */
+/** Returns an empty list after an error, because readers do not miss these links. */
 async function readRelated(from: string): Promise<{ path: string; title: string }[]> {
   for (let left = TRIES; ; left -= 1) {
     try {

@@ -3,7 +3,7 @@ import { scalePicture } from './upload/scale-picture.ts';
 
 makeOneStop();
 moveInGroups();
-// On a narrow window its links are shown when it is opened.
+// In a narrow window the links appear only when the fold is opened.
 document.querySelector('.sections-fold')?.addEventListener('toggle', makeOneStop);
 
 // Shows the copy buttons, which need a script.
@@ -17,14 +17,14 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
       await navigator.clipboard.writeText(source.textContent ?? '');
       status.textContent = 'Copied.';
     } catch {
-      // The browser denied access to the clipboard: selects the text, to be copied by hand.
+      // The browser denied access to the clipboard: select the text, so that the user can copy it.
       getSelection()?.selectAllChildren(source);
       status.textContent = 'It is selected now: copy it with Ctrl C.';
     }
   });
 }
 
-// The browser keeps a logo for five minutes. After a change, the page and its bar show the new one at once.
+// The browser caches a logo for five minutes. After a change, the page and its bar show the new logo at once.
 for (const { src } of document.querySelectorAll<HTMLImageElement>('img[data-fresh]')) {
   void fetch(src, { cache: 'reload' }).then(() => {
     for (const img of document.querySelectorAll<HTMLImageElement>('img.logo'))
@@ -32,7 +32,7 @@ for (const { src } of document.querySelectorAll<HTMLImageElement>('img[data-fres
   });
 }
 
-// Photos are larger than pictures of people may be. Where no script runs, the form sends them as they are.
+// Photos are larger than the limit for pictures of people. Without scripts, the form sends them unscaled.
 for (const input of document.querySelectorAll<HTMLInputElement>('input[data-scaled]')) {
   let scaling: Promise<void> | undefined;
   const scale = async ([file]: FileList) => {

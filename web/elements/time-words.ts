@@ -1,8 +1,8 @@
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /**
- * A time in a zone, by its minutes behind UTC: `25 Nov 2026, 06:53`. The service writes it in UTC and a script in the reader's zone:
- * both are of the same length, so that nothing moves.
+ * Formats a time as `25 Nov 2026, 06:53`, for an offset as returned by `getTimezoneOffset()`. The service renders UTC
+ * and a script renders the reader's zone. Both have the same length, so that nothing moves.
  */
 export function timeWords(at: Date, minutesBehindUtc: number): string {
   const there = new Date(at.getTime() - minutesBehindUtc * 60_000);

@@ -10,7 +10,10 @@ interface Suggestion {
   path?: string;
 }
 
-/** Lists the pages whose titles hold what is typed above the tree, in place of the tree: in a wiki of any size. */
+/**
+ * Replaces the tree with the pages whose titles contain the text typed above it. The API searches, so this works in a
+ * wiki of any size.
+ */
 export function filterTree(): void {
   const form = document.querySelector<HTMLFormElement>('.tree-filter');
   const input = form?.querySelector('input');

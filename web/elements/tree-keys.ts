@@ -1,13 +1,13 @@
 import { splitTitle } from './organize/page-icon.ts';
 
-/** The entry of the tree in a list item: what has the focus. */
+/** Returns the focusable entry of a list item in the tree. */
 export function itemOf(item: Element): HTMLAnchorElement | null {
   return item.querySelector<HTMLAnchorElement>(':scope > .row > .leaf, :scope > a');
 }
 
 /**
- * Gives the list the roles of a tree, of which one entry is a tab stop. Called again when entries were added: to what has its
- * roles it does nothing. Without scripts it stays a list of links.
+ * Gives the list the ARIA roles of a tree with a single tab stop. Called again after entries were added, and skips
+ * elements that already have roles. Without scripts it stays a list of links.
  */
 export function markAsTree(roots: HTMLElement, changed = roots): void {
   for (const list of changed.querySelectorAll('ul:not([role])')) {
@@ -23,7 +23,7 @@ export function markAsTree(roots: HTMLElement, changed = roots): void {
   if (first instanceof HTMLElement) first.tabIndex = 0;
 }
 
-/** The same of one row that was added to a list of a tree. */
+/** Gives the roles to a single row that was added to a list of a tree. */
 export function markAsRow(item: HTMLLIElement): void {
   item.setAttribute('role', 'none');
   const entry = itemOf(item);
@@ -31,13 +31,13 @@ export function markAsRow(item: HTMLLIElement): void {
   if (entry && !entry.hasAttribute('tabindex')) entry.tabIndex = -1;
   const twist = item.querySelector<HTMLElement>(':scope > .row > a.twist');
   if (!twist) return;
-  // The arrow keys open what it opens for the pointer.
+  // The arrow keys open the branch, so hide the button that opens it for the pointer.
   twist.tabIndex = -1;
   twist.setAttribute('aria-hidden', 'true');
   entry?.setAttribute('aria-expanded', String(item.classList.contains('open')));
 }
 
-/** Moves the focus as in every tree (ARIA Authoring Practices). Returns whether the key was one of its keys. */
+/** Moves the focus by the keys of a tree (ARIA Authoring Practices). Returns whether the key was handled. */
 export function moveByKey(
   { key, target }: KeyboardEvent,
   roots: HTMLElement,
@@ -69,7 +69,7 @@ export function moveByKey(
   return true;
 }
 
-/** Goes from entry to entry through those that are in no closed branch: a step costs the same in a list of any length. */
+/** Creates a walker over the entries outside closed branches. A step costs the same in a list of any length. */
 function walkShown(roots: HTMLElement, from: Node = roots): TreeWalker {
   const walker = document.createTreeWalker(roots, NodeFilter.SHOW_ELEMENT, (node) => {
     if (!(node instanceof HTMLElement) || node.hidden) return NodeFilter.FILTER_REJECT;
@@ -79,7 +79,7 @@ function walkShown(roots: HTMLElement, from: Node = roots): TreeWalker {
   return walker;
 }
 
-/** All other entries that are shown: those behind `entry`, then those before it. */
+/** Yields all other visible entries: first the entries after `entry`, then the entries above it. */
 function* shownAfter(roots: HTMLElement, entry: Node): Generator<Node> {
   const walker = walkShown(roots, entry);
   for (let it = walker.nextNode(); it; it = walker.nextNode()) yield it;

@@ -1,8 +1,8 @@
 import type { Branch } from './branch.ts';
 
-/** How long the pages of a branch are shown again without asking. */
+/** How long the pages of a branch are shown from the cache. */
 const FRESH_MS = 60_000;
-/** More open branches than these are not opened again. */
+/** Maximum number of branches that are reopened. */
 const BRANCHES_MAX = 40;
 
 interface Remembered {
@@ -11,7 +11,7 @@ interface Remembered {
   branches: Record<string, { at: number; below: Branch[] }>;
 }
 
-/** What was open in the tree of a wiki, in this tab, so that the next page shows it as it was. */
+/** Remembers the open branches of a wiki's tree in this tab, so that the next page shows the same tree. */
 export function openTreeMemory(root: string) {
   const key = `ibid-tree ${root}`;
   const state = read(key);
@@ -19,13 +19,13 @@ export function openTreeMemory(root: string) {
     try {
       sessionStorage.setItem(key, JSON.stringify(state));
     } catch {
-      // The browser keeps nothing, or has no room: the tree opens as the server sent it.
+      // Storage is disabled or full: the tree opens as the server sent it.
     }
   };
   return {
     open: state.open,
     scroll: state.scroll,
-    /** The pages right below a page, if they were read a moment ago. */
+    /** Returns the direct subpages of a page if they are still fresh. */
     branches: (page_id: string) => {
       const found = state.branches[page_id];
       return found && Date.now() - found.at < FRESH_MS ? found.below : undefined;

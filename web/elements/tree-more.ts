@@ -2,18 +2,18 @@ import { BRANCH_PAGE_SIZE, type Branch } from './branch.ts';
 import { callList } from './call-api.ts';
 import { itemOf, markAsRow } from './tree-keys.ts';
 
-/** Pages of one request after the first. */
+/** Pages per request after the first request. */
 const CHUNK = 250;
-/** Longer lists are laid out only where they are seen. */
+/** Longer lists are laid out only where they are visible. */
 const LONG = 200;
 
 /**
- * Lists longer than a branch end with a link to all its pages. Where scripts run, the pages that follow are loaded when it
- * comes into sight, until the list is whole. `watch` begins with the lists that are there now.
+ * Loads the rest of long lists. Such a list ends with a link to all its pages. With scripts, further pages load
+ * whenever the link becomes visible, until the list is complete. `watch` starts observing the current lists.
  */
 export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) => HTMLLIElement): { watch(): void } {
   const next = new WeakMap<Element, string>();
-  /** The last row of a list that came with one of its parts: of the rows before it none comes again. */
+  /** The last row of a list that came from a loaded part. Further parts contain only later rows. */
   const placed = new WeakMap<Element, HTMLLIElement>();
   const watched = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
@@ -23,7 +23,7 @@ export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) =
     }
   });
 
-  /** Undefined where that row has gone meanwhile. */
+  /** Returns that row; undefined if it has been removed since. */
   function placedIn(list: Element): HTMLLIElement | undefined {
     const row = placed.get(list);
     return row?.parentElement === list ? row : undefined;
@@ -40,10 +40,10 @@ export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) =
     try {
       part = await callList<Branch>(path);
     } catch {
-      // The link leads to them, and says what is wrong.
+      // The link remains and leads to a page that shows the error.
       return;
     }
-    // A row that is there already, such as that of the page that is shown, comes to its place.
+    // Reuse a row that the list already has, such as the row of the current page, and move it to its place.
     const last = placedIn(list);
     const known = new Map(rowsBehind(list, last).map((row) => [itemOf(row)?.getAttribute('href'), row]));
     const rows = part.records.map((branch) => known.get(`${roots.dataset.root}/${branch.path}`) ?? makeRow(branch));
@@ -71,7 +71,7 @@ export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) =
   };
 }
 
-/** The rows of a list behind one of them, or all. */
+/** Returns the rows of a list after a given row, or all rows. */
 function rowsBehind(list: Element, row: Element | undefined): HTMLLIElement[] {
   const rows: HTMLLIElement[] = [];
   for (let it = row ? row.nextElementSibling : list.firstElementChild; it; it = it.nextElementSibling)
@@ -80,8 +80,8 @@ function rowsBehind(list: Element, row: Element | undefined): HTMLLIElement[] {
 }
 
 /**
- * Says of the rows behind `counted` which they are of how many, where the document does not have all of them: -1 is an unknown
- * number (ARIA). A list that is whole says it of all.
+ * Sets the position of the rows after `counted` and the size of the list. The size is -1 (unknown, in ARIA) until the
+ * list is complete, and then set on all rows.
  */
 function countRows(list: Element, counted?: Element): void {
   const isWhole = list.lastElementChild?.classList.contains('more') === false;

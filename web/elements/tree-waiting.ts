@@ -1,11 +1,11 @@
 import { openTreeMemory } from './tree-memory.ts';
 
-/** The tree is shown without them then, if the scripts have not come. */
+/** Shows the tree after this time even if the scripts have not loaded. */
 const LONGEST_MS = 5_000;
 
 /**
- * Loaded before anything is painted: where branches were open in this tab, the rows below them would move down as those open. The
- * tree has its place and is seen when they are open; see tree.ts.
+ * Runs before the first paint. Reopening the branches that were open in this tab would move the rows below them. The
+ * tree keeps its space and stays hidden until the branches are open; see tree.ts.
  */
 const [, workspace, wiki] = location.pathname.split('/');
 const { classList } = document.documentElement;

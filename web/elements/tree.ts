@@ -12,11 +12,11 @@ const longLists = roots && loadMoreWhenSeen(roots, branchItem);
 if (roots && panel) {
   void restore(roots, panel, memory).finally(() => {
     document.documentElement.classList.remove('tree-waits');
-    // tree-waiting.ts may come later than this.
+    // tree-waiting.ts may run later than this.
     document.documentElement.classList.add('tree-there');
   });
   addEventListener('pagehide', () => memory.keep(openIds(), panel.scrollTop));
-  // What is written may change any branch.
+  // Any write may change any branch.
   for (const type of ['submit', 'ibid-pages-changed']) document.addEventListener(type, () => memory.forgetBranches());
 }
 
@@ -33,7 +33,7 @@ roots?.addEventListener('keydown', (event) => {
   if (isPlain && moveByKey(event, roots, (item, open) => void setOpen(item, open, true))) event.preventDefault();
 });
 
-/** Opens what was open, those above first, and scrolls to where the tree was. */
+/** Opens the given branches, parents first, and restores the scroll position. */
 async function restore(
   within: HTMLElement,
   scrolled: HTMLElement,
@@ -49,7 +49,7 @@ async function restore(
   scrollToCurrent(scrolled);
 }
 
-/** Shows the tree as the service has it now; what was open stays open. Resolves when that is so. */
+/** Replaces the tree with the service's current tree and reopens the open branches. Resolves when they are open. */
 export async function replaceTree(next: Element): Promise<void> {
   if (!roots || !panel) return;
   const was = { open: openIds(), scroll: panel.scrollTop };
@@ -61,7 +61,7 @@ function openIds(): string[] {
   return [...(roots?.querySelectorAll<HTMLElement>('li.open[data-page]') ?? [])].map((it) => it.dataset.page ?? '');
 }
 
-/** Opens or closes a branch in place; its pages are loaded the first time. `isAsked`: the reader did it. */
+/** Opens or closes a branch in place and loads its pages the first time. `isAsked`: the reader requested it. */
 async function setOpen(item: HTMLLIElement, open: boolean, isAsked = false): Promise<void> {
   item.classList.toggle('open', open);
   itemOf(item)?.setAttribute('aria-expanded', String(open));
@@ -83,7 +83,7 @@ async function loadChildren(item: HTMLLIElement, isAsked: boolean): Promise<void
     if (roots) markAsTree(roots, item);
     longLists?.watch();
   } catch {
-    // The page that lists the branch says what is wrong, if it is still so.
+    // The page that lists the branch shows the error if it persists.
     item.classList.remove('open');
     itemOf(item)?.setAttribute('aria-expanded', 'false');
     if (isAsked) location.href = item.querySelector<HTMLAnchorElement>('a.twist')?.href ?? location.href;
@@ -129,13 +129,16 @@ function branchItem({ page_id, path, title, status, has_children }: Branch): HTM
   return item;
 }
 
-/** Marks the page that is shown now, in the tree that stays. Where its entry is not there yet, its branches are asked for. */
+/**
+ * Marks the current page in the tree, which navigation does not replace. Loads the branches around the page if it is
+ * missing.
+ */
 export async function showPageInTree(address: string, page_id: string): Promise<void> {
   if (!roots || !panel) return;
   roots.querySelector('[aria-current]')?.removeAttribute('aria-current');
   if (!leafOf(address) && page_id !== '') await addBranchesAround(page_id);
   const leaf = leafOf(address);
-  // Another page may be shown meanwhile.
+  // The reader may have opened another page since.
   if (!leaf || location.pathname !== address) return;
   leaf.setAttribute('aria-current', 'page');
   for (let item = leaf.closest('li'); item; item = item.parentElement?.closest('li') ?? null) {
@@ -152,18 +155,18 @@ function leafOf(address: string): HTMLAnchorElement | null {
   return roots?.querySelector<HTMLAnchorElement>(`a.leaf[href="${CSS.escape(decodeURI(address))}"]`) ?? null;
 }
 
-/** Adds the entries of the way to a page, and of those beside it, that the tree does not have yet. */
+/** Adds the missing entries of a page's ancestors and their siblings. */
 async function addBranchesAround(page_id: string): Promise<void> {
   const query = new URLSearchParams({ page_id, limit: String(BRANCH_PAGE_SIZE) });
   let branches: Branch[];
   try {
     branches = await callApi<Branch[]>('GET', `${roots?.dataset.api}/branches?${query}`);
   } catch {
-    // The tree then shows no page as the current one.
+    // The tree then marks no page as current.
     return;
   }
   const below = Map.groupBy(branches, ({ parent_page_id }) => parent_page_id);
-  // From the root down: the item of a parent is there before its pages are added.
+  // From the root down, so that a parent's item exists before its pages are added.
   for (const parents = ['']; parents.length > 0; ) {
     const parent = parents.shift() ?? '';
     const pages = below.get(parent) ?? [];
@@ -187,7 +190,7 @@ function addMissing(parent: string, pages: readonly Branch[]): void {
   }
 }
 
-/** Scrolls the tree to the current page, and nothing but the tree: scrollIntoView() would scroll the window as well. */
+/** Scrolls the tree, and only the tree, to the current page: scrollIntoView() would scroll the window as well. */
 function scrollToCurrent(inside: HTMLElement): void {
   const here = inside.querySelector('[aria-current]')?.getBoundingClientRect();
   if (!here || here.height === 0) return;

@@ -19,7 +19,8 @@ export function renameInPlace(row: Row): void {
   field.addEventListener('keydown', ({ key }) => (isCancelled ||= key === 'Escape'));
   field.addEventListener('submit', (event) => {
     event.preventDefault();
-    // Pages change only after the API has answered, so hide this event from listeners for form submissions.
+    // Hide this event from the tree, which drops its cached branches on a submit: the page changes only once the API
+    // has answered.
     event.stopPropagation();
     field.hidePopover();
   });
