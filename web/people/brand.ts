@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 
-/** The first thing in the bar of a workspace: its logo, and the name of where one is. Ibid's own mark outside of any workspace. */
+/** The logo of a workspace and a name, first in the bar. Outside a workspace it shows Ibid's own mark. */
 export function brand(href: string, name: string, workspace_id: string): Html {
   const mark =
     workspace_id === ''

@@ -7,7 +7,10 @@ export interface Reader {
   workspace: Organization;
 }
 
-/** The members among these users. Others than the user are asked for, if there are any and the user may see them. */
+/**
+ * Loads the members among these users. Sends no request if the only one is the user, or if the user may not list
+ * members.
+ */
 export async function loadPeople(
   api: Api,
   { user, workspace }: Reader,

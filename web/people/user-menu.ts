@@ -8,10 +8,10 @@ interface UserMenuContext extends Pick<WikiContext, 'user' | 'workspace' | 'over
   wiki?: WikiContext['wiki'] | undefined;
 }
 
-/** Wikis that a menu shows at most. */
+/** Maximum number of wikis in the menu. */
 const SHOWN = 20;
 
-/** The wikis of the workspace, beside the name of the one that is shown. */
+/** A menu of the workspace's wikis, next to the name of the current wiki. */
 export function wikiSwitcher({ workspace, wiki, overview }: UserMenuContext): Content {
   const all = overview.wikis.filter(({ organization_id }) => organization_id === workspace.organization_id);
   if (all.length < 2) return false;

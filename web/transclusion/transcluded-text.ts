@@ -1,17 +1,17 @@
 import { unescapeHtml } from '../page-text.ts';
 
-/** A tag of the API's HTML, which is that of a serializer: attributes are in quotes, and `<` of texts is escaped. */
+/** A tag of the API's serialized HTML: attributes are quoted, and `<` in texts is escaped. */
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s[^\s"'<>/=]+(?:="[^"]*")?)*)\s*\/?>/gi;
 const ATTRIBUTE = /\s([^\s"'<>/=]+)(?:="([^"]*)")?/g;
 
 const EMPTY = new Set('area base br col hr img input link meta source track wbr'.split(' '));
 
-/** Attributes that name an element of the page: in the middle of another page they would name other ones. */
+/** Attributes that refer to elements of the page by id. In another page they would refer to other elements. */
 const OF_THE_PAGE = new Set(['id', 'aria-describedby', 'aria-labelledby', 'headers']);
 
 /**
- * What stands below a heading with this id, itself included, up to the next one that is as high, or the paragraph or item with this id.
- * Undefined if there is none.
+ * Returns the section of the heading with this id, up to the next heading of the same or a higher level, or the
+ * paragraph or item with this id. Returns undefined if no element has the id.
  */
 export function sectionOf(text: string, id: string): string | undefined {
   let depth = 0;
@@ -44,7 +44,7 @@ function idIn(attributes: string): string | undefined {
   return undefined;
 }
 
-/** A page's HTML to stand in another page: links lead where they lead from its own `address`, and nothing in it is named. */
+/** Rewrites a page's HTML for use in another page: resolves links against its own `address` and removes ids. */
 export function rebased(text: string, address: string): string {
   return text.replace(TAG, (tag, slash: string, name: string, attributes: string) => {
     if (slash === '/' || attributes === '') return tag;
@@ -58,7 +58,10 @@ export function rebased(text: string, address: string): string {
   });
 }
 
-/** An address relative to a page, as one from the root; others stay as they are. Both are escaped for an attribute. */
+/**
+ * Resolves an address relative to a page into an absolute path; keeps other addresses. Input and output are escaped for
+ * an attribute.
+ */
 function absolute(written: string, address: string): string {
   if (/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(written)) return written;
   if (written.startsWith('#')) return `${address}${written}`;

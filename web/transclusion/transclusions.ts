@@ -6,22 +6,22 @@ import type { Visit } from '../visit.ts';
 import { encodePath, type WikiContext } from '../wiki-context.ts';
 import { rebased, sectionOf } from './transcluded-text.ts';
 
-/** Each page that is shown in another one is a request of the API, and a page may ask for any number of them. */
+/** Each transcluded page costs an API request, and a page may contain any number of transclusions. */
 const MAX_PAGES = 20;
 const MAX_PLACES = 50;
 const MAX_DEPTH = 3;
-/** Of all texts together, in UTF-16 units of their HTML. */
+/** Of all transcluded texts together, in UTF-16 units of their HTML. */
 const MAX_LENGTH = 400_000;
-/** Of all texts in which a part is looked for, each time. */
+/** Limits the total length of texts searched for a part, in UTF-16 units; a text counts each time. */
 const MAX_SEARCHED = 2_000_000;
 
 /** `![[Page]]` or `![[Page#Section]]` alone in a paragraph, as the API writes it. */
 const PLACE = /<p(?: dir="(?:ltr|rtl|auto)")?><a class="wiki embed" href="([^"#]+)(?:#([^"]*))?">[^<]*<\/a><\/p>/g;
 
 /**
- * The HTML of a page in which the texts of other pages of the wiki stand where `![[Page]]` asks for them, as they are now, each as one
- * block. The API answers each of these pages for this reader; what it does not, what would contain itself, and what is beyond the
- * limits stays the link that it is in the API's HTML. A page without any costs nothing.
+ * Returns the HTML of a page with each `![[Page]]` replaced by the current text of that page, as one block. The API
+ * authorizes each of these pages for this reader. Pages that the API refuses, pages that would contain themselves, and
+ * pages beyond the limits stay links, as in the API's HTML. A page without transclusions costs no requests.
  */
 export async function withTransclusions(visit: Visit, context: WikiContext, page: ReadPage): Promise<string> {
   let places = MAX_PLACES;
@@ -48,10 +48,10 @@ export async function withTransclusions(visit: Visit, context: WikiContext, page
     const texts = await Promise.all(found.map(({ target }) => load(target)));
     let composed = '';
     let from = 0;
-    // One after the other, so that the same page is shown in the same way each time.
+    // In sequence, so that the limits apply to the same places each time.
     for (const [i, { link, index, anchor }] of found.entries()) {
       const shown = texts[i];
-      // A page that has moved is found by its former path: it may be one of those around.
+      // A moved page is found by its former path, and may be one of the enclosing pages.
       if (!shown || around.includes(shown.path)) continue;
       searched += shown.html.length;
       const part = searched > MAX_SEARCHED ? undefined : partOf(shown, anchor);
@@ -71,13 +71,13 @@ async function readPage(visit: Visit, { api }: WikiContext, path: string): Promi
   try {
     return await visit.api.get<FullPage>(`${api}/pages/path/${encodePath(path)}`);
   } catch (error) {
-    // Without it the page is still one to read: there is no such page for this reader, or they have read very many.
+    // The page stays readable without the transclusion: the reader cannot see it, or has reached a rate limit.
     if (error instanceof Problem && [403, 404, 429].includes(error.status)) return undefined;
     throw error;
   }
 }
 
-/** The path in the wiki to which a page's link leads; undefined if it leads out of the wiki. */
+/** Returns the path in the wiki of a page's link; undefined if the link leads out of the wiki. */
 function pathFrom({ pageUrl }: WikiContext, path: string, href: string): string | undefined {
   const root = `${pageUrl()}/`;
   const { origin, pathname } = URL.parse(unescapeHtml(href), `https://page.invalid${pageUrl(path)}`) ?? {};
@@ -86,7 +86,10 @@ function pathFrom({ pageUrl }: WikiContext, path: string, href: string): string 
   return /^[a-z0-9-]+(?:\/[a-z0-9-]+)*$/.test(target) && !target.startsWith('-/') ? target : undefined;
 }
 
-/** What of a page is shown: a section, a block, or all but the title, which the link above it says. */
+/**
+ * Returns the shown part of a page: a section, a block, or everything except the title, which the link above already
+ * shows.
+ */
 function partOf({ html: text, title, outline }: FullPage, anchor: string): string | undefined {
   const part =
     anchor === ''

@@ -3,21 +3,24 @@ import type { Api } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
 
 /**
- * What trees begin with that were shown lately, by the path of the API. The API says each time whether it is still what the reader
- * would see.
+ * Cache of the branches at the root of recently shown trees, by API path. The API validates each entry by its ETag,
+ * under the reader's permissions.
  */
 const known = openSizedCache<{ etag: string; branches: readonly Branch[] }>(4 * 2 ** 20);
-/** About what an entry takes beside its path and title. */
+/** Approximate bytes of an entry without its path and title. */
 const BRANCH_BYTES = 300;
 
-/** The branches at a path of the API: the same array as long as they are the same. `reader`: what they depend on beside the path. */
+/**
+ * Returns the branches at an API path: the same array as long as they have not changed. `reader`: the part of the cache
+ * key other than the path.
+ */
 export async function loadUnlessKnown(api: Api, path: string, reader: string): Promise<readonly Branch[]> {
   const last = knownBranches(path, reader);
   const { body, etag } = await api.getUnlessKnown<Branch[]>(path, last?.etag ?? '');
   return body === undefined ? (last?.branches ?? []) : keepBranches(path, reader, etag, body);
 }
 
-/** What is known to begin at a path of the API. */
+/** Returns the cached branches at an API path. */
 export function knownBranches(path: string, reader: string) {
   return known.get(`${reader} ${path}`);
 }

@@ -13,33 +13,33 @@ interface Answer {
   tree: { tag: string; branches: Branches };
 }
 
-/** The tree around the pages of one branch, which those beside each other share. */
+/** The tree around the pages of one branch. Siblings share it. */
 interface KnownTree {
   tag: string;
   branches: Branches;
-  /** As HTML, with no page as the current one; "" until it is needed. */
+  /** Rendered HTML without a current page; "" until it is needed. */
   text: string;
-  /** What addresses in `text` begin with. */
+  /** The address of the wiki that links in `text` begin with. */
   root: string;
 }
 
 /**
- * Trees that were shown lately. Whether one is still what its reader would see now, the API says with each page by its tag, and under
- * the reader's permissions: nothing of it is shown before.
+ * Cache of recently shown trees. With each page the API validates the tag under the reader's permissions; the tree is
+ * not shown before that.
  */
 const trees = openSizedCache<KnownTree>(8 * 2 ** 20);
-/** About what an entry takes as a record and as HTML, beside its path and title. */
+/** Approximate bytes of an entry as a record and as HTML, without its path and title. */
 const BRANCH_BYTES = 600;
 
-/** A page and what is shown around it. */
+/** A page and the surroundings to show with it. */
 export interface PageView {
   page: ReadPage;
-  /** Its branches are the whole tree, or without a tree those around the page. */
+  /** Its branches are the whole tree, or without a tree the branches around the page. */
   surroundings: PageSurroundings;
   tree: Content;
 }
 
-/** Errors: Problem 404 where the reader sees no page at this path. */
+/** Loads a page with its surroundings and its tree. Throws Problem 404 if the reader sees no page at this path. */
 export async function loadPageView(visit: Visit, context: WikiContext, path: string): Promise<PageView> {
   const address = `${context.api}/pages/view/${encodePath(path)}`;
   if (visit.isFragment) {
@@ -77,7 +77,7 @@ function treeOf(context: WikiContext, tree: KnownTree, page: ReadPage, own: Bran
   );
 }
 
-/** Each page once, those of a branch in their order: a page that a long branch leaves out comes behind it. */
+/** Joins two lists of branches without duplicates, in order. A page that a long branch omits is appended. */
 function joined(branches: Branches, own: Branches): Branches {
   const ids = new Set(branches.map(({ page_id }) => page_id));
   return [...branches, ...own.filter(({ page_id }) => !ids.has(page_id))];
