@@ -88,7 +88,7 @@ function entriesOf(bar: HTMLElement, entries: string): HTMLElement[] {
   return [...bar.querySelectorAll<HTMLElement>(entries)].filter((it) => it.checkVisibility());
 }
 
-/** Makes one entry the tab stop. Without `entry`, the previous tab stop is kept as long as it is visible. */
+/** Makes one entry the tab stop. Without `entry`, keeps the previous tab stop if it is still visible. */
 function chooseStop(bar: HTMLElement, entries: string, entry?: HTMLElement): void {
   const shown = entriesOf(bar, entries);
   const before = shown.find((it) => it.tabIndex === 0 && it.hasAttribute('tabindex'));

@@ -51,7 +51,7 @@ export async function withTransclusions(visit: Visit, context: WikiContext, page
     // In sequence, so that the limits apply to the same places each time.
     for (const [i, { link, index, anchor }] of found.entries()) {
       const shown = texts[i];
-      // A moved page is found by its former path, and may be one of the enclosing pages.
+      // The path may be a former path of a page that already encloses this one.
       if (!shown || around.includes(shown.path)) continue;
       searched += shown.html.length;
       const part = searched > MAX_SEARCHED ? undefined : partOf(shown, anchor);
