@@ -3,12 +3,15 @@ import { type Content, html } from '../../html.ts';
 import { problemNote, renderAlone } from '../../layout.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 
-/** Whether another account signs in by mail to the verified address of the user. */
+/** Returns whether another account signs in by mail with the user's verified address. */
 export async function hasOtherAccount({ api }: Visit): Promise<boolean> {
   return (await api.get<{ has_other_account: boolean }>('/v1/me/connection')).has_other_account;
 }
 
-/** Offers to connect an account that the same person had before; the link by mail proves that it is the same person. */
+/**
+ * Offers to connect an account that the same person had before. The link sent by mail proves that it is the same
+ * person.
+ */
 export async function otherAccountNote(visit: Visit, email: string): Promise<Content> {
   if (!(await hasOtherAccount(visit))) return false;
   return html`<div class="note"><p>Another account here signs in by mail to <strong>${email}</strong>. If it is yours, connect it with this one: then both ways to sign in lead to the same account. A link by mail makes sure that it is yours; open it in this browser.</p>
@@ -16,7 +19,7 @@ export async function otherAccountNote(visit: Visit, email: string): Promise<Con
     <button class="button">Send me the link</button></form></div>`;
 }
 
-/** The choice on the page of a sign-in link where the user of the session may connect the account of the link. */
+/** The choice on the page of a sign-in link if the session's user may connect the link's account. */
 export function connectForm(token: string, email: string): Content {
   return html`<h1>Connect your accounts</h1>
     <p>In this browser you are signed in by your organization, with the address <strong>${email}</strong>. Another account signs in by mail to this address, and the link shows that it is yours.</p>

@@ -83,13 +83,16 @@ export const acceptInvitation: WebRoute = {
   },
 };
 
-/** Signs in a new user by the link of their message, and accepts. What is refused afterwards is shown to the user who is signed in. */
+/**
+ * Signs in a new user by the link in their message and accepts the invitation. If accepting fails, the user stays
+ * signed in and sees the error.
+ */
 export const joinByInvitation: WebRoute = {
   method: 'POST',
   path: '/invitations/join',
   handle: async (visit) => {
     const token = visit.form.get('token') ?? '';
-    // A user signed in here after the page was shown: it says who.
+    // Another user has signed in since the page was shown; the page names that user.
     if (await signedInUser(visit)) return renderInvitation(visit, token);
     let cookies: Cookie[] = [];
     try {

@@ -3,8 +3,8 @@ import { type Html, html } from '../../html.ts';
 import type { Visit } from '../../visit.ts';
 
 /**
- * What to set before any form here works: the browser came from another machine, and the service is set up for this one
- * alone. undefined where that is not so.
+ * Tells the operator which setting to change if the browser comes from another machine and the service is configured
+ * for this machine only. All forms would be refused. Returns undefined otherwise.
  */
 export function otherAddressNote({ request, publicUrl }: Visit): Html | undefined {
   const came = otherAddress(request.raw, publicUrl);

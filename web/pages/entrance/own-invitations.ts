@@ -12,7 +12,10 @@ export function loadOwnInvitations({ api }: Visit): Promise<OwnInvitation[]> {
   return api.get('/v1/me/invitations');
 }
 
-/** The invitations to the user's address, each with a button that accepts it, and once with a field for their name. */
+/**
+ * Lists the invitations to the user's address, each with a button that accepts it. A field for the user's name appears
+ * once.
+ */
 export function invitationList(user: User, invitations: readonly OwnInvitation[]): Content {
   if (invitations.length === 0) return nothing;
   return html`<ul class="list">${invitations.map(
@@ -29,10 +32,10 @@ export function invitationList(user: User, invitations: readonly OwnInvitation[]
   )}</ul>`;
 }
 
-/** The caller, as `GET /v1/me` answers. */
+/** The caller, as returned by `GET /v1/me`. */
 export type Me = User & { email_verified: boolean };
 
-/** Why a user sees no invitation, and who can change that. */
+/** Explains why a user sees no invitation, and who can change that. */
 export function noInvitations({ email, email_verified }: Me): string {
   const who = 'Ask the people who run its sign-in';
   if (email === '') {
@@ -44,7 +47,7 @@ export function noInvitations({ email, email_verified }: Me): string {
   return `No invitation for ${email}. Ask an owner of the workspace to invite this address.`;
 }
 
-/** Asks for the name of who is called by their address, which is so until they said another. */
+/** Asks for the name of a user whose display name still comes from their address. */
 export function nameField({ email, display_name }: Pick<User, 'email' | 'display_name'>): Content {
   const isUnnamed = display_name === '' || display_name === email.slice(0, email.indexOf('@'));
   return (
@@ -53,14 +56,14 @@ export function nameField({ email, display_name }: Pick<User, 'email' | 'display
   );
 }
 
-/** Keeps the name that a form with `nameField` sent. Errors: Problem, for a name that is none. */
+/** Stores the name from a form with `nameField`. Throws Problem for an invalid name. */
 export async function saveName({ api, form }: Visit): Promise<void> {
   const display_name = form.get('display_name')?.trim() ?? '';
   if (display_name === '') return;
   try {
     await api.patch('/v1/me', { display_name });
   } catch (error) {
-    // Who signs in at another service has their name from there.
+    // The names of users who sign in elsewhere come from their identity provider.
     if (!(error instanceof Problem) || error.status !== 403) throw error;
   }
 }

@@ -12,14 +12,17 @@ import { otherAddressNote } from './other-address.ts';
 
 const SESSION_SECONDS = 90 * 86_400;
 const ATTEMPT_COOKIE = 'ibid_openid';
-/** Where to go after signing in by mail. It is kept in the browser that asked, so that no link of a mail can choose it. */
+/**
+ * The address to open after signing in by mail. It is stored in the browser that requested the mail, so that no link in
+ * a mail can choose it.
+ */
 const NEXT_COOKIE = 'ibid_next';
-/** How long the link of a mail is good. */
+/** How long the link in a mail is valid. */
 const NEXT_SECONDS = 15 * 60;
 
 /**
- * The cookie of a session, and that of the device, which stays when the session ends. The session's tokens stop working: from
- * now on the cookie is its only credential.
+ * Creates the cookies of a session and of its device; the device cookie outlives the session. The session's tokens stop
+ * working, so the cookie becomes its only credential.
  */
 export async function createSessionCookies(visit: Visit, { access_token }: Tokens): Promise<Cookie[]> {
   const kept = await visit.api
@@ -61,7 +64,7 @@ async function renderSignIn(visit: Visit, next: string, status = 200, note: Cont
   return { status, page: renderAlone(visit, { title: 'Sign in', main }) };
 }
 
-/** The secret of a link is sent by a button, so that mail scanners, which open links, do not use it up. */
+/** A button sends the secret of a link, so that mail scanners, which open links, do not consume it. */
 export const signIn: WebRoute = {
   method: 'GET',
   path: '/sign-in',
@@ -76,15 +79,15 @@ export const signIn: WebRoute = {
   },
 };
 
-/** Errors: Problem 401 for a secret that signs no user in. */
+/** Returns the address that a link signs in. Throws Problem 401 for an invalid secret. */
 async function addressOfLink({ api }: Visit, token: string): Promise<string> {
-  // No secret is so short or so long.
+  // No valid secret has such a length.
   const secret = token === '' || token.length > 256 ? 'none' : token;
   const { email } = await api.get<{ email: string }>(`/v1/auth/email/lookup?${new URLSearchParams({ token: secret })}`);
   return email;
 }
 
-/** Names the user whom the link signs in, and asks in a browser in which another user is signed in. */
+/** Names the user whom the link signs in. Asks for confirmation if another user is signed in in this browser. */
 async function linkPage(visit: Visit, token: string): Promise<WebResponse> {
   let email: string;
   try {
@@ -108,7 +111,9 @@ async function linkPage(visit: Visit, token: string): Promise<WebResponse> {
   return { page: renderAlone(visit, { title: 'Sign in', main }) };
 }
 
-/** Whether the user of the session has another account with the same address, which is that of the link. */
+/**
+ * Returns whether the session's user has another account with the same address as the link; false without a session.
+ */
 async function mayConnect(visit: Visit): Promise<boolean> {
   try {
     return await hasOtherAccount(visit);
@@ -118,7 +123,7 @@ async function mayConnect(visit: Visit): Promise<boolean> {
   }
 }
 
-/** The user of the session in this browser, if there is one. */
+/** Returns the user of the session in this browser, if any. */
 export async function userHere({ api }: Visit): Promise<User | undefined> {
   try {
     return await api.get<User>('/v1/me');
@@ -128,24 +133,26 @@ export async function userHere({ api }: Visit): Promise<User | undefined> {
   }
 }
 
-/** The user of the session in this browser, if that is another one. */
+/** Returns the user of the session in this browser if it is a different user. */
 async function otherUser(visit: Visit, email: string): Promise<User | undefined> {
   const me = await userHere(visit);
   return me?.email === email ? undefined : me;
 }
 
-/** Ends the session that the browser had when another one takes the place of its cookie: it would go on unseen. */
+/**
+ * Ends the browser's previous session when a new session replaces its cookie. Otherwise it would stay valid unnoticed.
+ */
 async function endFormerSession({ api, request, sessionCookie }: Visit): Promise<void> {
   if (cookieOf(request.raw, sessionCookie) === undefined) return;
   try {
     await api.post('/v1/auth/sign-out');
   } catch (error) {
-    // It has ended already.
+    // The session has already ended.
     if (!(error instanceof Problem) || error.status !== 401) throw error;
   }
 }
 
-/** The cookies of a new session, which takes the place of the one that the browser had. */
+/** Creates the cookies of a new session and ends the browser's previous session. */
 async function replaceSession(visit: Visit, tokens: Tokens): Promise<Cookie[]> {
   const cookies = await createSessionCookies(visit, tokens);
   await endFormerSession(visit);
@@ -199,7 +206,7 @@ export const signInByLink: WebRoute = {
     const token = visit.form.get('token') ?? '';
     try {
       const email = await addressOfLink(visit, token);
-      // A user signed in here after the page was shown, or the form did not come from it.
+      // Another user has signed in since the page was shown, or the form did not come from this page.
       const other = await otherUser(visit, email);
       if (other && other.user_id !== visit.form.get('leaves')) return linkPage(visit, token);
       const tokens = await visit.api.post<Tokens>('/v1/auth/email/complete', { token });
@@ -221,7 +228,10 @@ export const beginOpenId: WebRoute = {
   },
 };
 
-/** The callback of the OpenID provider. It needs the cookie of the attempt, so that only the browser that began it can end it. */
+/**
+ * The callback of the OpenID provider. It requires the cookie of the attempt, so that only the browser that began the
+ * attempt can complete it.
+ */
 export const completeOpenId: WebRoute = {
   method: 'GET',
   path: '/sign-in/callback',

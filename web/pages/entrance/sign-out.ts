@@ -11,7 +11,7 @@ export const signOut: WebRoute = {
     const cookies: Cookie[] = [{ name: visit.sessionCookie, value: '', maxAgeSeconds: 0 }];
     let atIssuer = '';
     try {
-      // The session has what the issuer has to be told; when it has ended, that is deleted.
+      // Read the issuer's sign-out address first, because it is deleted with the session.
       atIssuer = (await visit.api.get<{ end_session_url: string }>('/v1/auth/sign-out')).end_session_url;
       await visit.api.post('/v1/auth/sign-out');
     } catch (error) {
@@ -19,7 +19,7 @@ export const signOut: WebRoute = {
       if (!(error instanceof Problem) || error.status !== 401) throw error;
     }
     if (atIssuer === '') return { redirect: '/sign-in', cookies };
-    // Chromium follows no redirect of a form to another site that `form-action` does not name.
+    // Chromium blocks the redirect of a form to another site unless `form-action` names it.
     const main = html`<h1>Signing out</h1>
       <p>You are signed out of this service. Your organization's sign-out comes next.</p>
       <p><a class="button main wide" href="${atIssuer}">Sign out of your organization</a></p>`;
@@ -28,7 +28,7 @@ export const signOut: WebRoute = {
   },
 };
 
-/** Where the issuer sends the browser back to. The path has no query, which several issuers do not register. */
+/** The issuer redirects the browser here. The path has no query, because several issuers cannot register one. */
 export const signedOut: WebRoute = {
   method: 'GET',
   path: '/sign-out',

@@ -24,7 +24,7 @@ function renderForm(visit: Visit, token: string, withPassword: boolean, note: Co
     </form>`;
 }
 
-/** The page behind the link that the service prints at its first start. */
+/** The page of the link that the service prints at its first start. */
 export const welcome: WebRoute = {
   method: 'GET',
   path: '/welcome',

@@ -8,7 +8,7 @@ import type { SettingsContext } from '../../settings-context.ts';
 import type { Visit } from '../../visit.ts';
 
 const PAGE_SIZE = 50;
-/** Members who can be chosen. */
+/** Maximum number of members in the filter. */
 const MEMBERS_MAX = 500;
 const DAY_MS = 86_400_000;
 
@@ -40,7 +40,7 @@ export const [audit] = settingsPage({
   },
 });
 
-/** Without a date the log starts a week ago: a whole log may cover years. */
+/** Reads the filters. Without a date the log starts a week ago, because a whole log may cover years. */
 function filtersOf({ query }: Visit): Filters {
   const lastWeek = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
   return {
@@ -66,7 +66,7 @@ function auditQuery({ type, actor_id, after, before }: Filters): URLSearchParams
   });
 }
 
-/** Those who did what is shown, where not all members were asked for. */
+/** Loads the actors of the shown events, if not all members were loaded. */
 async function otherActors(visit: Visit, context: SettingsContext, events: readonly AuditEvent[]): Promise<Member[]> {
   const actors = new Set(events.map(({ actor_id }) => actor_id).filter((id) => id !== ''));
   if (actors.size === 0) return [];
@@ -83,7 +83,7 @@ function form({ type, actor_id, after, before }: Filters, members: readonly Memb
     <button class="button">Show</button></form>`;
 }
 
-/** Suggestions; any other type can be typed. */
+/** Suggestions; users can type any other type. */
 const TYPES = [
   'api_key.created',
   'api_key.revoked',
@@ -115,12 +115,12 @@ function table(events: readonly AuditEvent[], members: readonly Member[]): Html 
     )}</tbody></table></div>`;
 }
 
-/** A name that can be broken into lines after each of its words. */
+/** Allows line breaks after each word of a name. */
 function breakable(name: string): Html {
   return html`${name.split(/(?<=[._])/).map((part) => html`${part}<wbr>`)}`;
 }
 
-/** What happened in a sentence, with the name of what it happened to. */
+/** Describes an event in a sentence with the name of its target. */
 function sentence(event: AuditEvent, nameOf: ReadonlyMap<string, string>): Html {
   const { type, target_kind, target_id, target_name, changes } = event;
   const happened = type.slice(type.indexOf('.') + 1).replaceAll('_', ' ');
@@ -133,7 +133,7 @@ function sentence(event: AuditEvent, nameOf: ReadonlyMap<string, string>): Html 
   return html`${kind}${name !== undefined && html` <strong>${String(name)}</strong>`} ${happened} <span class="small">${breakable(type)}</span>`;
 }
 
-/** The kinds of targets as the rest of the web names them. */
+/** Labels for the kinds of targets, as in the rest of the web application. */
 const KINDS: Record<string, string> = {
   organization_membership: 'Member',
   api_key: 'API key',

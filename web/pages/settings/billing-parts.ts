@@ -40,7 +40,7 @@ export function previewTable({ checkout_type, currency, line_items, total }: Bil
     ${(total ?? 0) < 0 && html`<tr><th scope="row" colspan="2">Credited to later invoices</th><td class="number">${formatMoney(-(total ?? 0), currency)}</td></tr>`}</tfoot></table></div>`;
 }
 
-/** What the user has to know: a checkout that came back, a payment that failed. `checkout` is how one came back. */
+/** Notes about a returned checkout or a failed payment. `checkout`: the result of the returned checkout. */
 export function statusNotes(state: Billing, checkout: string | null, path: string): Content {
   const { status, checkout_pending, amount_due, currency, writes_end_at } = state;
   if (status === 'read_only') {
@@ -76,7 +76,7 @@ function payButton(): Html {
   return actionButton('portal', {}, 'Pay it, or change the payment method', 'main');
 }
 
-/** Seats used and bought, and what happens at the end of the period. */
+/** Shows the seats used and bought, and what happens at the end of the period. */
 export function subscriptionSection(state: Billing): Content {
   const { plan_source, quantity, seats, period_end, cancel_at_period_end } = state;
   if (plan_source === '') return false;

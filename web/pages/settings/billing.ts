@@ -66,8 +66,8 @@ export const [billing, changeBilling] = settingsPage({
 });
 
 /**
- * Leads to a page of the payment provider by a link: the policy of our pages lets no form lead to another site, and the user
- * sees where they go.
+ * Shows a link to a page of the payment provider. A link, because the policy of our pages does not let forms lead to
+ * another site, and because users see where it leads.
  */
 function leavePage(visit: Visit, context: SettingsContext, url: string, name: string, note: string): WebResponse {
   const main = html`<p class="lead">The payment provider has a page for this. ${note}</p>
@@ -76,7 +76,7 @@ function leavePage(visit: Visit, context: SettingsContext, url: string, name: st
   return { page: renderSettings(visit, context, 'Plan', main) };
 }
 
-/** The lines of a plan's price, before anything is changed, and the button that agrees to them. */
+/** Shows the lines of a plan's price before anything changes, and the button that agrees to them. */
 async function previewSection(
   { api, query, form }: Visit,
   context: SettingsContext,
@@ -112,7 +112,7 @@ function agreeForm(
 
 async function invoiceSection({ api }: Visit, context: SettingsContext, state: Billing): Promise<Html | false> {
   if (!state.paid_online) return false;
-  // The page about the plan opens also while the payment provider is away.
+  // The plan page must work while the payment provider is down.
   const invoices = await api.get<Invoice[]>(`${billingApi(context)}/invoices`).catch(() => undefined);
   return html`<h2>Invoices</h2>
     ${

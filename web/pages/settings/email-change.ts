@@ -7,7 +7,7 @@ const PATH = '/email-change';
 
 const shown = (visit: Visit, main: Content) => renderAlone(visit, { title: 'Change of address', main });
 
-/** The secret of a link is sent by a button, so that mail scanners, which open links, do not confirm anything. */
+/** A button sends the secret of a link, so that mail scanners, which open links, do not confirm anything. */
 export const emailChange: WebRoute = {
   method: 'GET',
   path: PATH,

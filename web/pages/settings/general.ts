@@ -23,7 +23,7 @@ export const [general, changeGeneral] = settingsPage({
       return { redirect: `/${slug}/-/general?flash=renamed` };
     },
     async logo({ api, file }, context) {
-      // Its bytes say what it is.
+      // The API detects the type from the bytes.
       await api.putBytes(logoUrl(context.workspace.organization_id), file ?? Buffer.alloc(0), 'image/png');
       return 'logo';
     },
@@ -64,7 +64,7 @@ function logoForm({ workspace }: SettingsContext): Html {
     ${actionButton('letter', {}, 'Remove the logo', 'quiet')}</div>`;
 }
 
-/** Wikis whose exports are offered by name. */
+/** Maximum number of wikis whose exports are offered by name. */
 const EXPORTS_SHOWN = 20;
 
 function deletion({ hasPayments }: Visit, { workspace, overview }: SettingsContext): Html {

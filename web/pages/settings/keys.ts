@@ -68,7 +68,7 @@ function keyEntry({ key_id, name, obfuscated_value, permissions, created_at, exp
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 90;
 
-/** The API returns the secret only once, so this replies with a page instead of a redirect. */
+/** Creates a key. The API returns the secret only once, so this replies with a page instead of a redirect. */
 async function createKey(visit: Visit, context: SettingsContext, keys: KeysPage): Promise<WebResponse> {
   const { form } = visit;
   const permissions = form.getAll('permission');

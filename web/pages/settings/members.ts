@@ -10,7 +10,7 @@ import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 
-/** Members of one page: each has forms of its own. */
+/** Members per page. Each row has its own forms. */
 const PART_SIZE = 100;
 
 /** The members of one page, and whether these are all. */
@@ -99,7 +99,9 @@ export const [members, changeMembers] = settingsPage({
   },
 });
 
-/** The API returns the link only once, so this replies with a page instead of a redirect. */
+/**
+ * Creates an invitation link. The API returns the link only once, so this replies with a page instead of a redirect.
+ */
 async function linkPage(
   visit: Visit,
   context: SettingsContext,
@@ -130,7 +132,7 @@ function seatsText({ active, pending, granted, unlimited, blocked }: Seats): str
   return `${people}${invited}, of ${seats}.${blocked ? ' All seats are taken: remove a member, or choose a larger plan.' : ''}`;
 }
 
-/** The roles that the user can give: none above their own. */
+/** Returns the roles that the user can assign: none above their own. */
 function grantableRoles({ roles, viewer }: MembersList): MembersList['roles'] {
   return roles.filter(({ slug }) => viewer.role === 'owner' || slug !== 'owner');
 }
@@ -164,7 +166,7 @@ function memberEntry(it: Member, list: ShownMembers, context: SettingsContext): 
   const isSelf = user_id === context.user.user_id;
   const canChange = list.viewer.can_manage_members && (list.viewer.role === 'owner' || role !== 'owner');
   const owners = list.members.filter((other) => other.role === 'owner' && other.status === 'active');
-  // Where there are more members than these, the service says it when it is tried.
+  // If not all members are listed, the API refuses to remove the last owner.
   const isLastOwner = list.isWhole && owners.length === 1 && owners[0]?.membership_id === membership_id;
   const name = display_name || email;
   const roleName = list.roles.find(({ slug }) => slug === role)?.name ?? role;
@@ -206,7 +208,6 @@ function memberActions(
   );
 }
 
-/** What the roles mean. */
 function roleList({ roles }: MembersList): Html {
   return html`<h2>Roles</h2><dl class="roles">${roles.map(({ name, description }) => html`<dt>${name}</dt><dd>${description}</dd>`)}</dl>`;
 }

@@ -39,7 +39,7 @@ export const [profile, changeProfile] = settingsPage({
       return 'email';
     },
     async picture({ api, file }) {
-      // Its bytes say what it is.
+      // The API detects the type from the bytes.
       await api.putBytes('/v1/me/avatar', file ?? Buffer.alloc(0), 'image/png');
       return 'pictured';
     },
@@ -134,7 +134,10 @@ function emailForm({ form }: Visit, { user }: SettingsContext, changes: readonly
     <p class="small">The address changes when you have opened a link in a mail to the old one and a link in a mail to the new one. <a href="/sign-in?next=%2Fme">Sign in again</a> before, if it was more than 15 minutes ago. Invitations count for the address that you have.</p>`;
 }
 
-/** The archive is the answer of the API to the form itself: no script has to wait for it, and no page to keep it. */
+/**
+ * The form posts to the API directly and the response is the archive, so no script must wait for it and no page must
+ * store it.
+ */
 function ownData(): Html {
   return html`<h2>Your data</h2>
     <p>One ZIP with all that this service has of you: your profile, sessions, keys and memberships, what you wrote where you may read it now, and what you did.</p>

@@ -13,7 +13,7 @@ interface Setting {
   label: string;
   /** The shortest time, in days. */
   shortest: number;
-  /** What is deleted, and what an empty field means. */
+  /** Describes which data is deleted, and the meaning of an empty field. */
   what: string;
 }
 
@@ -51,7 +51,7 @@ export const [retention, changeRetention] = settingsPage({
     async change({ api, form }, context) {
       const days = (name: SettingName) => {
         const text = form.get(name)?.trim() ?? '';
-        // What is no number is refused by the API.
+        // The API refuses values that are not numbers.
         return [name, text === '' ? null : /^\d+$/.test(text) ? Number(text) : text];
       };
       await api.patch(`${context.api}/retention`, Object.fromEntries(NAMES.map(days)));

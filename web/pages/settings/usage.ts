@@ -16,7 +16,7 @@ const LABELS: Record<Usage['name'], { name: string; explanation: string }> = {
   jobs: { name: 'Jobs', explanation: 'Uploads, exports and imports that wait or run.' },
 };
 
-/** From this part of a limit on, the page points it out. */
+/** Fraction of a limit from which the page highlights it. */
 const NEARLY = 0.9;
 
 export const [usage] = settingsPage({

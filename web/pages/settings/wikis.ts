@@ -8,10 +8,10 @@ import type { SettingsContext } from '../../settings-context.ts';
 import { disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
 
-/** Wikis whose settings are shown; each is asked for. */
+/** Maximum number of wikis whose settings are shown; each costs an API request. */
 const ROOTS_MAX = 20;
 
-/** A title as it looks: browsers show runs of white space as one space. */
+/** Normalizes a title to its appearance: browsers show runs of white space as one space. */
 const comparable = (title: string) => title.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 const wikiPath = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
@@ -19,7 +19,7 @@ const wikiPath = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('
 const deletedPath = ({ form }: Visit, context: SettingsContext) =>
   `${context.api}/deleted-wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
 
-/** Errors: 422 if the form does not have the title of the wiki that is to be deleted. */
+/** Throws Problem 422 unless the form contains the title of the wiki to delete. */
 function requireTitle({ form, request }: Visit, title: string): void {
   if (comparable(form.get('confirm_title') ?? '') === comparable(title)) return;
   throw new Problem(422, {
