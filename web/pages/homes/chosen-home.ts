@@ -5,7 +5,7 @@ import { type Content, html } from '../../html.ts';
 import type { WebRoute } from '../../visit.ts';
 import { loadWikiContext, type WikiContext } from '../../wiki-context.ts';
 
-/** The page with which the wiki begins; undefined without one, and for who may not read it. */
+/** Loads the wiki's home page; undefined if none is set or the reader may not read it. */
 export async function loadHome(api: Api, context: WikiContext): Promise<Page | undefined> {
   const { home_page_id } = await api.get<WikiSettings>(`${context.api}/settings`);
   if (home_page_id === null) return undefined;
@@ -17,7 +17,7 @@ export async function loadHome(api: Api, context: WikiContext): Promise<Page | u
   }
 }
 
-/** Begins the wiki with a page, or with none. */
+/** Sets the wiki's home page, or removes the setting. */
 export const chooseHome: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/home',
@@ -28,7 +28,7 @@ export const chooseHome: WebRoute = {
   },
 };
 
-/** Which page it is, and a button that chooses none. */
+/** Names the home page, with a button that removes the setting. */
 export function homeNote(context: WikiContext, { path, title }: Page): Content {
   return html`<form method="post" action="${context.actionUrl('home')}" class="note between"><span>This wiki begins with <a href="${context.pageUrl(path)}" dir="auto">${title}</a>.</span>${
     context.can('wikis:manage') &&
@@ -36,7 +36,7 @@ export function homeNote(context: WikiContext, { path, title }: Page): Content {
   }</form>`;
 }
 
-/** The entry of a page's menu that makes it the home. */
+/** The entry in a page's menu that makes it the home page. */
 export function homeEntry(context: WikiContext, { page_id }: Page): Content {
   return (
     context.can('wikis:manage') &&

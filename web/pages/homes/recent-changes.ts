@@ -2,7 +2,7 @@ import type { Page } from '../../../src/wiki/pages/schema.ts';
 import type { Api } from '../../api.ts';
 import { loadPeople, type Reader } from '../../people/load-people.ts';
 
-/** Names of those who changed the pages last, by user_id. */
+/** Loads the names of the users who changed the pages last, by user_id. */
 export async function loadNames(
   api: Api,
   reader: Reader,

@@ -16,14 +16,14 @@ export const changeStars: WebRoute = {
     if (form.get('do') === 'add') await api.put(address);
     else
       await api.delete(address).catch((error: unknown) => {
-        // It was removed in another window.
+        // The star was removed in another window.
         if (!(error instanceof Problem) || error.status !== 404) throw error;
       });
     return { redirect: context.pageUrl(encodePath(form.get('path') ?? '')) };
   },
 };
 
-/** The button that stars a page, or removes its star. */
+/** The button that stars a page or removes its star. */
 export function starButton(
   context: WikiContext,
   { page_id, path }: { page_id: string; path: string },
@@ -35,7 +35,7 @@ export function starButton(
     <button class="button quiet" name="do" value="${isStarred ? 'remove' : 'add'}" aria-label="${words}" title="${words}">${icon('star')}</button></form>`;
 }
 
-/** One's own starred pages, by title. */
+/** Loads the user's starred pages, sorted by title. */
 export async function loadStarred({ api }: Visit, context: WikiContext): Promise<StarredPage[]> {
   const all = await api.get<StarredPage[]>(`${context.api}/starred-pages?limit=100`);
   return all.sort((one, other) => one.title.localeCompare(other.title));

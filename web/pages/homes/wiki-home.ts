@@ -12,12 +12,12 @@ import { homeNote, loadHome } from './chosen-home.ts';
 import { loadNames } from './recent-changes.ts';
 import { loadStarred, starredList } from './stars.ts';
 
-/** Changed pages that are read: the drafts of one's own are among them. */
+/** Number of changed pages to load; the user's own drafts are among them. */
 const CHANGED_READ = 20;
-/** Entries of each list. */
+/** Maximum number of entries in each list. */
 const SHOWN = 8;
 
-/** The page with which a wiki begins by the choice of its members, else what is new in it. */
+/** Redirects to the home page that members have chosen; otherwise shows the overview. */
 export const wikiHome: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki',
@@ -29,7 +29,7 @@ export const wikiHome: WebRoute = {
   },
 };
 
-/** The same without such a page, and with the way to choose none. */
+/** The overview, with the option to remove the home page. */
 export const overview: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/overview',
@@ -40,7 +40,10 @@ export const overview: WebRoute = {
   },
 };
 
-/** What is new in a wiki: what one was writing and has starred, its pages at the root and what was changed; or how to begin in an empty wiki. */
+/**
+ * Renders the overview of a wiki: the user's unsaved texts, drafts and starred pages, the pages at the root, and recent
+ * changes. In an empty wiki it shows how to begin.
+ */
 async function renderOverview(visit: Visit, context: WikiContext, home: Page | undefined): Promise<WebResponse> {
   const [part, changed, unsaved, starred] = await Promise.all([
     readPart<Branch>(visit, branchesPath(context, ''), { address: context.actionUrl('pages') }),
@@ -70,7 +73,7 @@ async function renderOverview(visit: Visit, context: WikiContext, home: Page | u
   };
 }
 
-/** A wiki that was uploaded as one folder has one page at its root: it begins with the pages below it, too. */
+/** A wiki that was uploaded as one folder has one page at its root: in that case, returns the pages below it. */
 async function withOnlyRoot(
   { api }: Visit,
   context: WikiContext,
@@ -80,7 +83,7 @@ async function withOnlyRoot(
   return only?.has_children && others.length === 0 ? loadBranches(api, context, only.page_id) : roots;
 }
 
-/** One's own texts that are not saved, the latest first. */
+/** Loads the user's unsaved texts, latest first. */
 async function loadUnsaved({ api }: Visit, context: WikiContext): Promise<Autosave[]> {
   const all = await api.get<Autosave[]>(`${context.api}/autosaves?limit=100`);
   return all.sort((one, other) => other.updated_at.localeCompare(one.updated_at)).slice(0, SHOWN);
@@ -98,7 +101,7 @@ function unsavedList(context: WikiContext, unsaved: readonly Autosave[]): Conten
   )}</ul></section>`;
 }
 
-/** What was changed last, with who did it where that is known. */
+/** Lists recent changes, with the names of their authors where known. */
 function changedList(context: WikiContext, changed: readonly Page[], names: ReadonlyMap<string, string>): Content {
   if (changed.length === 0) return nothing;
   return html`<section class="changed"><h2>Recently changed</h2><ul class="list">${changed.slice(0, SHOWN).map((it) => {
@@ -167,7 +170,7 @@ async function renderBranch(visit: Visit, path: string) {
   };
 }
 
-/** The pages below a page, in parts: for branches too long for the tree, and for browsers without scripts. */
+/** Lists the pages below a page, in parts: for branches too long for the tree, and for browsers without scripts. */
 export const branchPages: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/pages/*',

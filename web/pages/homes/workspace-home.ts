@@ -9,19 +9,19 @@ import { userMenu } from '../../people/user-menu.ts';
 import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 
-/** Wikis of which the last change is shown: those that were changed last. */
+/** Maximum number of wikis whose last change is shown, most recently changed first. */
 const CHANGES_MAX = 100;
-/** Members that are named, and those that are asked for, since some may be inactive. */
+/** Members to show, and members to load, because some may be inactive. */
 const MEMBERS_SHOWN = 12;
 const MEMBERS_READ = 50;
 
 interface WikiEntry {
   wiki: OrganizationWiki;
-  /** Its page that was changed last, where it is known. */
+  /** The page that was changed last, if known. */
   changed: Page | undefined;
 }
 
-/** The wikis and members of a workspace; leads to the wiki if there is only one. */
+/** The wikis and members of a workspace. Redirects to the wiki if there is only one. */
 export const workspace: WebRoute = {
   method: 'GET',
   path: '/:workspace',
@@ -40,15 +40,15 @@ export const workspace: WebRoute = {
   },
 };
 
-/** The page of each wiki that was changed last. */
+/** Loads the last changed page of each wiki. */
 function loadLastChanges({ api }: Visit, context: SettingsContext): Promise<Page[]> {
   return api.get(`${context.api}/recent-pages?per_wiki=1&limit=${CHANGES_MAX}`);
 }
 
 interface Members {
-  /** Those who came first. */
+  /** The members listed first. */
   first: Member[];
-  /** How many there are. */
+  /** The number of active members. */
   active: number;
 }
 

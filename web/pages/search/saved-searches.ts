@@ -5,7 +5,7 @@ import type { WebRoute } from '../../visit.ts';
 import { loadWikiContext, type WikiContext } from '../../wiki-context.ts';
 import { type SearchFilters, typedQuery } from './search-filters.ts';
 
-/** One's own saved searches, each with a button to delete it. */
+/** Lists the user's saved searches, each with a button to delete it. */
 export function savedSearchList(context: WikiContext, saved: readonly SavedSearch[]): Content {
   if (saved.length === 0) return nothing;
   return html`<section aria-labelledby="saved"><h2 id="saved">Saved searches</h2><ul class="list">${saved.map(
@@ -16,7 +16,7 @@ export function savedSearchList(context: WikiContext, saved: readonly SavedSearc
   )}</ul></section>`;
 }
 
-/** Gives the search that is shown a name. */
+/** The form that saves the current search under a name. */
 export function saveSearchForm(context: WikiContext, words: string, filters: SearchFilters): Content {
   return html`<details class="save-search"><summary class="small">Save this search</summary>
     <form method="post" action="${context.actionUrl('saved-searches')}" class="row-of-buttons">
@@ -27,7 +27,7 @@ export function saveSearchForm(context: WikiContext, words: string, filters: Sea
     </form></details>`;
 }
 
-/** A name that is there already means the search that has it, which is replaced. */
+/** Saves or deletes a search. Saving under an existing name replaces that search. */
 export const changeSavedSearches: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/saved-searches',

@@ -1,7 +1,7 @@
 import type { HitCounts } from '../../../src/wiki/pages/search/schema.ts';
 import { type Content, html } from '../../html.ts';
 
-/** What narrows the results, as parameters of the API; those that the address has and the API takes. */
+/** The filters of a search, as parameters of the API. Contains only values of the address that the API accepts. */
 export interface SearchFilters {
   author: string;
   in: string;
@@ -9,7 +9,7 @@ export interface SearchFilters {
   updated: string;
   status: string;
   sort: string;
-  /** Whether the words have to be in the title. */
+  /** Whether the words must be in the title. */
   isTitleOnly: boolean;
 }
 
@@ -18,7 +18,10 @@ const STATUSES = { '': 'Any status', published: 'Published', draft: 'Draft', arc
 const DAYS = { 1: 'Past day', 7: 'Past week', 31: 'Past month', 366: 'Past year' } as const;
 const SINCE = /^>=\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
-/** How many of the best hits are counted by author, folder and tag: to count more takes longer than to find them. */
+/**
+ * How many of the best hits are counted by author, folder and tag, because counting more hits takes longer than finding
+ * them.
+ */
 export const COUNTED_HITS = 200;
 
 export function readFilters(query: URLSearchParams): SearchFilters {
@@ -37,7 +40,7 @@ export function readFilters(query: URLSearchParams): SearchFilters {
   };
 }
 
-/** The parameters of the API for a search; `title` are the words that are searched for. */
+/** Returns the API parameters of a search. With a title filter, `title` holds the search words. */
 export function parametersOf(
   words: string,
   filters: SearchFilters,
@@ -52,7 +55,7 @@ export function parametersOf(
   return query;
 }
 
-/** A search as it can be typed: the words, and what narrows it as operators. */
+/** Returns a search as a typed query: the words, and the filters as operators. */
 export function typedQuery(words: string, filters: SearchFilters): string {
   const quoted = (value: string) => `"${value.replaceAll('"', ' ').trim()}"`;
   const { author, in: folder, tag, updated, status, isTitleOnly } = filters;
@@ -79,7 +82,7 @@ interface Narrowed {
 
 type Option = [value: string, name: string];
 
-/** A filter, with what can be chosen; the first of it is no filter. */
+/** A filter with its options; the first option means no filter. */
 interface Choice {
   name: keyof SearchFilters;
   label: string;
@@ -87,8 +90,8 @@ interface Choice {
 }
 
 /**
- * The form that filters the results: one row, and where the window is narrower a button that opens it, with what is chosen beside
- * it. It works without scripts.
+ * The form that filters the results: a row, or in a narrow window a button that opens it, followed by the active
+ * filters. It works without scripts.
  */
 export function filterForm(narrowed: Narrowed): Content {
   const { words, filters, action } = narrowed;
@@ -108,7 +111,7 @@ export function filterForm(narrowed: Narrowed): Content {
 
 function choicesOf({ filters, counts, mayWrite }: Narrowed): Choice[] {
   const authors = (counts?.authors ?? []).filter(({ display_name }) => display_name !== '');
-  // Of more hits the best are counted, which says what there is, but not how much of it.
+  // With more hits only the best are counted, so the options are complete enough but the counts are not.
   const named = (name: string, count: number) => ((counts?.total ?? 0) > COUNTED_HITS ? name : `${name} (${count})`);
   const folders = (counts?.folders ?? []).map(({ path, title, count }): Option => [path, named(title, count)]);
   const tags = (counts?.tags ?? []).map(({ tag, count }): Option => [tag, named(tag, count)]);
@@ -126,7 +129,9 @@ function choicesOf({ filters, counts, mayWrite }: Narrowed): Choice[] {
   return choices.filter(({ name }) => (name === 'tag' ? hasTags : name === 'status' ? mayWrite : true));
 }
 
-/** What is chosen, in words, and the address of the results without it. The order is no filter. */
+/**
+ * Returns the active filters as text, each with the address of the results without it. The sort order is not a filter.
+ */
 function chosenFilters(narrowed: Narrowed): { name: keyof SearchFilters; text: string; without: string }[] {
   const { words, filters, action } = narrowed;
   const without = (name: keyof SearchFilters) => {
@@ -146,12 +151,12 @@ function chosenFilters(narrowed: Narrowed): { name: keyof SearchFilters; text: s
   return chosen;
 }
 
-/** A filter as the address has it. */
+/** Returns the parameter of a filter in the address. */
 function addressed(name: string, value: string): [string, string] {
   return name === 'isTitleOnly' ? ['titles', 'only'] : [name, value];
 }
 
-/** What the address asks for stays, also where it finds nothing. */
+/** Returns the text of a filter value that is not among the options: it stays selected even if it finds nothing. */
 function asWritten(value: string): string {
   return value.replace(/^>=/, 'since ');
 }
@@ -175,7 +180,7 @@ function daysAgo(days: number): string {
   return `>=${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)}`;
 }
 
-/** How many pages were found, in words. */
+/** Returns the number of found pages as text. */
 export function totalOf({ total, is_exact }: HitCounts): string {
   const number = total.toLocaleString('en-US');
   if (!is_exact) return `More than ${total < 1_000 ? number : '1,000'} pages`;

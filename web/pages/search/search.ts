@@ -42,7 +42,7 @@ export const search: WebRoute = {
           ])),
         ];
     const { hits = [], counts } = pages?.body ?? {};
-    // Where there are many pages, the sources and other words are not what is looked for first.
+    // If there are many pages, skip the sources and the suggestions, which users rarely want first.
     const isEnough = pages !== undefined && pages.next !== '' && !visit.query.has('sources');
     const [sources, suggestions] = await Promise.all([
       hasQuery && isFirst && !isEnough && maySearchSources

@@ -8,7 +8,6 @@ import { breadcrumbs, renderTree, trailTo } from '../../tree.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import type { WikiContext } from '../../wiki-context.ts';
 
-/** The fields of the editor's form. */
 export interface Draft {
   title: string;
   markdown: string;
@@ -19,10 +18,10 @@ export interface Draft {
   slug: string;
   /** The path of the parent page; "" at the root. */
   parent: string;
-  /** Both as the form was rendered: fields that were not changed move nothing, even if the page was moved in the meantime. */
+  /** Both values as rendered. An unchanged field does not move the page, even if the page was moved in the meantime. */
   was_slug: string;
   was_parent: string;
-  /** Whether it was begun with a template, whose variables are still to be replaced. */
+  /** Whether the text still contains the variables of a template. */
   isFromTemplate?: boolean;
 }
 
@@ -30,19 +29,22 @@ export interface EditorForm {
   draft: Draft;
   page?: FullPage;
   note?: Content;
-  /** What a new page can begin with. */
+  /** The templates offered for a new page. */
   beginWith?: Content;
   /** The tree around the page, for the breadcrumbs and the list of possible parents. */
   branches: readonly Branch[];
-  /** The id of the last page of the breadcrumbs: the page itself, or the parent of a new one. */
+  /** The id of the last page in the breadcrumbs: the page itself, or the parent of a new page. */
   trailEnd: string;
   status?: number;
 }
 
-/** Enter in a field presses the first button of a form, and nothing where that is disabled: a page is saved by its own buttons alone. */
+/**
+ * Enter in a field presses the first button of a form, and does nothing if that button is disabled. Pages are saved
+ * only by their own buttons.
+ */
 const NO_DEFAULT_BUTTON = html`<button disabled hidden></button>`;
 
-/** The editor: title, position and text of a page. */
+/** Renders the editor: title, position and text of a page. */
 export function renderEditor(
   visit: Visit,
   context: WikiContext,
@@ -87,12 +89,12 @@ ${draft.markdown}</textarea></label>
   };
 }
 
-/** A path below a parent, whose path is "" at the root. */
+/** Returns a path below a parent, whose path is "" at the root. */
 export function newPagePath(parent: string): string {
   return parent === '' ? 'page' : `${parent}/page`;
 }
 
-/** The page's parent and its slug: below the text, because they are rarely changed. */
+/** Renders the page's parent and slug, below the text because they are rarely changed. */
 function positionFields(
   context: WikiContext,
   draft: Draft,
@@ -119,7 +121,6 @@ function deleteForm(context: WikiContext, page: FullPage): Content {
     <p>It goes to the trash with the pages below it, and can be restored from there until the day that the trash shows.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
 }
 
-/** The draft that was posted. */
 export function draftFromForm({ form }: Visit): Draft {
   const base = form.get('base_revision') ?? '';
   const field = (name: string) => (form.get(name) ?? '').trim().replace(/^\/+|\/+$/g, '');

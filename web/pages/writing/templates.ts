@@ -9,10 +9,9 @@ import { loadWikiContext, requirePermission, type WikiContext } from '../../wiki
 
 const SHOWN = 100;
 
-/** Templates that are offered above a new page. */
+/** Maximum number of templates offered above a new page. */
 const OFFERED = 30;
 
-/** The templates of a wiki. */
 export const templates: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/templates',
@@ -43,7 +42,7 @@ function entry(context: WikiContext, { page_id, path, title, description, status
     <a class="button" href="${context.actionUrl('new')}?template=${page_id}">New page</a><button class="button quiet" name="do" value="remove">Not a template any more</button></form></li>`;
 }
 
-/** Makes a page a template, or an ordinary one again. */
+/** Marks a page as a template, or removes the mark. */
 export const changeTemplates: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/templates',
@@ -53,14 +52,14 @@ export const changeTemplates: WebRoute = {
     if (visit.form.get('do') === 'add') await visit.api.put(address);
     else
       await visit.api.delete(address).catch((error: unknown) => {
-        // Someone else has done it.
+        // Another user has already removed the mark.
         if (!(error instanceof Problem) || error.status !== 404) throw error;
       });
     return { redirect: context.actionUrl('templates') };
   },
 };
 
-/** The templates that a new page can begin with; nothing where the wiki has none. */
+/** Renders the templates that a new page can begin with, or false if the wiki has no templates. */
 export async function offeredTemplates({ api }: Visit, context: WikiContext, parent: string): Promise<Content> {
   const all = await api.get<Template[]>(`${context.api}/templates?limit=${OFFERED}`);
   if (all.length === 0) return false;
@@ -70,7 +69,7 @@ export async function offeredTemplates({ api }: Visit, context: WikiContext, par
     ${all.map(({ page_id, title }) => html`<a class="button quiet" href="${address(page_id)}" dir="auto">${title}</a>`)}</nav>`;
 }
 
-/** What a new page begins with. Its title is left to be written, unless the template's has variables to be replaced. */
+/** Loads the title and text for a new page. The title is left empty unless the template's title has variables. */
 export async function loadTemplate({ api }: Visit, context: WikiContext, page_id: string, page_path: string) {
   const address = `${context.api}/templates/${encodeURIComponent(page_id)}?page_path=${encodeURIComponent(page_path)}`;
   const { title, markdown } = await api.get<FullTemplate>(address);

@@ -19,12 +19,13 @@ async function loadPage(visit: Visit) {
   return { context, page };
 }
 
-/** The path of a page's parent. */
 function parentPath(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** The slug and the parent of a draft as fields of the API, where they were changed. Errors: Problem 400 for a parent that does not exist. */
+/**
+ * Returns the changed slug and parent of a draft as API fields. Throws Problem 400 for a parent that does not exist.
+ */
 async function requestedPosition(
   visit: Visit,
   context: WikiContext,
@@ -63,7 +64,7 @@ export const editPage: WebRoute = {
   },
 };
 
-/** The editor of a page that is named by its id, as unsaved texts name it. */
+/** Redirects to the editor of a page given by its id, as in links to unsaved texts. */
 export const editPageById: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/edit',
@@ -107,7 +108,7 @@ export const saveEdit: WebRoute = {
 };
 
 /**
- * The page was saved by another user since the form was rendered: merges both texts and shows what the other user changed.
+ * Another user has saved the page since the form was rendered: merges both texts and shows the other user's changes.
  * The merged draft is based on the current revision.
  */
 async function mergeConflict(visit: Visit, context: WikiContext, page: FullPage, draft: Draft) {
@@ -185,7 +186,7 @@ export const saveNewPage: WebRoute = {
   },
 };
 
-/** The variables of a template as the service knows them, for who writes without scripts. */
+/** Replaces the variables of a template with the service's values, for users without scripts. */
 function withVariables({ user }: WikiContext, draft: Draft): { title: string; markdown: string } {
   const values = { date: new Date().toISOString().slice(0, 10), author: user.display_name };
   const title = fillTemplate(draft.title, values).trim();
