@@ -8,7 +8,7 @@ import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 
 const SHOWN = 100;
 
-/** The links of the wiki that lead to nothing, with where each is written. */
+/** The broken links of the wiki, with the pages that contain them. */
 export const brokenLinks: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/broken-links',

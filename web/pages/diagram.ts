@@ -2,8 +2,8 @@ import { html } from '../html.ts';
 import type { WebRoute } from '../visit.ts';
 
 /**
- * The frame in which diagrams are drawn. Their text may be hostile, and Mermaid needs inline styles. So the frame is
- * sandboxed into an opaque origin, even when it is opened directly, and its policy allows no request but for our scripts.
+ * The frame that draws diagrams. Their text may be hostile, and Mermaid needs inline styles. So the frame is sandboxed
+ * into an opaque origin, even when it is opened directly, and its policy allows no requests except for our scripts.
  */
 export const diagramFrame: WebRoute = {
   method: 'GET',

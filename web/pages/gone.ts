@@ -9,11 +9,11 @@ import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 
 const SHOWN = 100;
 
-/** What a person can decide about the page of a file that is gone. */
+/** The decisions about a page whose file is gone. */
 const DECISIONS = { keep: 'Keep', delete: 'Delete' } as const;
 type Decision = keyof typeof DECISIONS;
 
-/** The pages whose files a sync of their folder had no more. Chosen ones are shown again before anything is done. */
+/** The pages whose files were missing when their folder was synced. Chosen pages are listed again for confirmation. */
 export const gone: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/gone',
@@ -39,7 +39,10 @@ function isDecision(word: string): word is Decision {
   return Object.hasOwn(DECISIONS, word);
 }
 
-/** Someone else may have decided since, and a page goes to the trash with the one above it. */
+/**
+ * Keeps or deletes a page. Ignores 404: another user may have decided since, or the page went to the trash with its
+ * parent.
+ */
 export async function decide({ api }: Visit, context: WikiContext, decision: Decision, page_id: string): Promise<void> {
   const address = `${context.api}/pages/${encodeURIComponent(page_id)}`;
   try {
@@ -49,7 +52,7 @@ export async function decide({ api }: Visit, context: WikiContext, decision: Dec
   }
 }
 
-/** The list, or what of it was `chosen` with the question whether to go on. */
+/** Renders the list, or the `chosen` pages with a confirmation. */
 async function renderGone(
   visit: Visit,
   context: WikiContext,

@@ -25,7 +25,10 @@ function numberIn(query: URLSearchParams, name: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The revisions of a page, newest first; with `revision` that one; with `from` and `to` their difference. */
+/**
+ * Lists the revisions of a page, newest first; with `revision` shows that revision; with `from` and `to` their
+ * difference.
+ */
 export const history: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/history/*',
@@ -133,7 +136,7 @@ function renderDiff(context: WikiContext, page: FullPage, diff: RevisionDiff): C
     ${diffTable(diff)}</article>`;
 }
 
-/** A unified diff, with changed words marked. */
+/** Renders a unified diff with the changed words marked. */
 export function diffTable({ hunks, coarse, truncated }: Pick<RevisionDiff, 'hunks' | 'coarse' | 'truncated'>): Content {
   if (hunks.length === 0) return html`<p class="empty">The texts are the same.</p>`;
   return html`${coarse && html`<p class="note">The texts have little in common: everything between their equal ends is shown as replaced.</p>`}

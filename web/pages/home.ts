@@ -18,7 +18,7 @@ export const home: WebRoute = {
   },
 };
 
-/** For users who are in no workspace. */
+/** Shown to users without a wiki: their invitations, and a form that creates a workspace. */
 export const begin: WebRoute = {
   method: 'GET',
   path: '/begin',
@@ -67,8 +67,8 @@ export const chooseTheme: WebRoute = {
   },
 };
 
-/** A path of this service, for redirects; "/" for everything else. */
+/** Returns a path of this service for redirects; "/" for any other address. */
 export function localUrl(next: string | null): string {
-  // Browsers read two slashes, or a slash and a backslash, as the beginning of another host.
+  // Browsers treat two slashes, or a slash and a backslash, as the beginning of another host.
   return next !== null && /^\/(?![/\\])[^\s\\]*$/.test(next) ? next : '/';
 }

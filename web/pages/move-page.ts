@@ -21,7 +21,10 @@ async function loadPage(visit: Visit): Promise<{ context: WikiContext; page: Ful
   return { context, page: await visit.api.get(`${context.api}/pages/path/${encodePath(requestedPath(visit))}`) };
 }
 
-/** The form that renames a page and moves it below another one, which is named by its path, or by its title where scripts run. */
+/**
+ * Renders the form that renames a page and moves it below another page. The parent is given by its path, or by its
+ * title if scripts run.
+ */
 async function renderForm(visit: Visit, status = 200, note: Content = false): Promise<WebResponse> {
   const { context, page } = await loadPage(visit);
   const branches = await loadBranches(visit.api, context, page.page_id);
@@ -77,7 +80,7 @@ export const saveMove: WebRoute = {
   },
 };
 
-/** A copy beside the page, which leads to the copy's form for a name and a place. */
+/** Duplicates a page next to the original and opens the form for the copy's name and place. */
 export const duplicatePage: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/duplicate',
@@ -96,7 +99,7 @@ export const duplicatePage: WebRoute = {
   },
 };
 
-/** Moves a page before the one above it in the tree, or behind the one below it. */
+/** Moves a page before its previous sibling in the tree, or after its next one. */
 export const orderPage: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/order',

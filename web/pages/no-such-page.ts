@@ -8,7 +8,7 @@ import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebResponse } from '../visit.ts';
 import type { WikiContext } from '../wiki-context.ts';
 
-/** The reply for a path without a page: similar pages, and a link to write it. */
+/** The response for a path without a page: similar pages, and a link to create the page. */
 export async function noSuchPage(visit: Visit, context: WikiContext, path: string): Promise<WebResponse> {
   const words = path.split('/').at(-1)?.replaceAll('-', ' ').trim() ?? '';
   const canWrite = context.can('pages:write');
@@ -40,7 +40,7 @@ async function searchSimilar({ api }: Visit, context: WikiContext, query: string
       `${context.api}/pages/search?${new URLSearchParams({ query: query.slice(0, 1024), limit: '5' })}`,
     );
   } catch (error) {
-    // Searches have a lower rate limit than pages; the suggestions are then left out.
+    // Searches have a lower rate limit than pages, so omit the suggestions.
     if (error instanceof Problem && error.status === 429) return [];
     throw error;
   }

@@ -14,21 +14,21 @@ import { loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse } from '../visit.ts';
 import type { WikiContext } from '../wiki-context.ts';
 
-/** Citations that are checked for the reason why a page is stale. */
+/** Maximum number of citations to check for the reason why a page is stale. */
 const STALENESS_CITATIONS_MAX = 500;
 
-/** Citations that are shown for one page; more than this is rare, and a note says so. */
+/** Maximum number of citations shown for a page. A page rarely has more; a note says so. */
 const CITATIONS_MAX = 2_000;
 
-/** The length of a passage that is looked for in a PDF, in UTF-16 units. */
+/** Maximum length of a passage to search in a PDF, in UTF-16 units. */
 const QUOTE_MAX = 4_000;
 
-/** The address of the page with the sources of its blocks beside it. */
+/** Returns the address of the page with the sources of its blocks. */
 export function pageSourcesUrl(context: WikiContext, path: string): string {
   return `${context.pageUrl(path)}?sources`;
 }
 
-/** A page with, beside each block, the passage of its source and whether the source still says this. */
+/** Shows a page with the source passage next to each block, and whether the source still says the same. */
 export async function pageSources(visit: Visit, context: WikiContext, page: ReadPage): Promise<WebResponse> {
   const [branches, citations] = await Promise.all([
     loadBranches(visit.api, context, page.page_id),
@@ -76,7 +76,7 @@ function renderPart(context: WikiContext, part: Part, passage: (block: number) =
   }</div>`;
 }
 
-/** The heading above each block; it locates a passage in sources that have no page numbers. */
+/** Returns the heading above each block, which locates a passage in sources without page numbers. */
 function sectionsOf(blocks: readonly Block[]): string[] {
   let section = '';
   return blocks.map(({ isHeading, text }) => {
@@ -101,7 +101,10 @@ function renderPassage(context: WikiContext, citation: Citation, id: string, sec
     }</aside>`;
 }
 
-/** What the viewer marks: the places of the passage, or where they are not known its words, which it looks for. */
+/**
+ * The data for the viewer to mark a passage: its boxes, or if these are unknown its words, which the viewer searches
+ * for.
+ */
 function pdfLink({ filename, title, first_page, last_page, boxes, quote, source_matches }: Citation): PdfLink {
   const name = fileName(filename) || title;
   const isPlaced = boxes !== null && boxes.length > 0 && source_matches;
@@ -114,7 +117,7 @@ function sourceLink(context: WikiContext, { source_id, filename, title, start, e
   return { name: fileName(filename) || title, text, start, end };
 }
 
-/** What the source says; of an edited block with the words that people removed and added. */
+/** Returns the text of the source, for an edited block with the words that people removed and added. */
 function quoteOf({ quote, changes }: Citation): Content {
   if (changes.length === 0) return quote;
   return html`${changes.map(({ kind, text }) => {
@@ -134,7 +137,7 @@ function stateOf({ verified, source_matches, shown, context_changes }: Citation)
   return html`<p class="altered">Edited since: the source does not say what the page says now</p>`;
 }
 
-/** What is another around a block that says the same. */
+/** Describes how the context of a block differs although its text is the same. */
 const CONTEXT_WORDS: Record<Citation['context_changes'][number], string> = {
   headings: 'it stands below other headings there',
   place: 'it has another number, term or caption there',
@@ -145,7 +148,7 @@ function pageRange({ first_page, last_page }: Citation): string {
   return first_page === last_page ? `page ${first_page}` : `pages ${first_page} to ${last_page}`;
 }
 
-/** The lines of the file, or of a Word document its paragraphs, and of an EPUB its chapter. */
+/** Returns the lines in the file, the paragraphs in a Word document, or the chapter in an EPUB. */
 function lineRange({ first_line, last_line, first_paragraph, last_paragraph, chapter }: Citation): string {
   if (chapter > 0) return `chapter ${chapter}`;
   if (first_paragraph > 0)
@@ -156,7 +159,7 @@ function lineRange({ first_line, last_line, first_paragraph, last_paragraph, cha
   return first_line === last_line ? `line ${first_line}` : `lines ${first_line}–${last_line}`;
 }
 
-/** Without its folders. */
+/** Returns the name of a file without its folders. */
 export function fileName(filename: string): string {
   return filename.slice(filename.lastIndexOf('/') + 1);
 }
@@ -176,7 +179,7 @@ function sourceList(context: WikiContext, citations: readonly Citation[]): Conte
   })}</ul>`;
 }
 
-/** What became of the blocks that are not verified, in words. */
+/** Counts the blocks that are not verified, by reason. */
 function countsOf(blocks: readonly Citation[]): string[] {
   const count = (isMeant: (citation: Citation) => boolean) => blocks.filter(isMeant).length;
   const counts: [number, string][] = [
@@ -188,7 +191,7 @@ function countsOf(blocks: readonly Citation[]): string[] {
   return counts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
 }
 
-/** Why a page is stale: the sources that have changed, with links. Errors: Problem. */
+/** Explains why a page is stale: the changed sources, with links. Throws Problem. */
 export async function stalenessReason(api: Api, context: WikiContext, page: ReadPage): Promise<Content> {
   if (context.can('pages:write')) {
     const [waiting] = await api.get<GonePage[]>(`${context.api}/pages/gone?limit=1&from=${page.page_id}`);

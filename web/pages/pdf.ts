@@ -2,9 +2,9 @@ import { html } from '../html.ts';
 import type { WebRoute } from '../visit.ts';
 
 /**
- * The frame in which PDFs are shown. A file may be hostile, and PDF.js is large. So the frame is sandboxed into an opaque
- * origin, even when it is opened directly, and its policy allows no request but for our scripts: the file comes in parts from
- * the embedding page. `wasm-unsafe-eval` lets the decoders of JPEG 2000 and JBIG2 run, and no script be made of a text.
+ * The frame that shows PDFs. A file may be hostile, and PDF.js is large. So the frame is sandboxed into an opaque
+ * origin, even when it is opened directly, and its policy allows no requests except for our scripts: the embedding page
+ * sends the file in parts. `wasm-unsafe-eval` permits the decoders of JPEG 2000 and JBIG2, but no eval of scripts.
  */
 export const pdfFrame: WebRoute = {
   method: 'GET',

@@ -20,7 +20,10 @@ const ADVICE: Record<number, string> = {
   503: 'Load the page again in a moment. This browser has kept what you wrote in the editor.',
 };
 
-/** A message that says what to do needs no advice, and the sentence about roles stands only where the role decided. */
+/**
+ * Returns the text of an error page. Messages that already say what to do get no advice, and the sentence about roles
+ * appears only if the role decided.
+ */
 function textOf({ status, message }: Problem): { title: string; words: string; advice: string } {
   const title = TITLES[status] ?? 'That did not work';
   if (status === 401) return { title, words: 'Sign in, and this opens again.', advice: '' };
@@ -35,7 +38,7 @@ function textOf({ status, message }: Problem): { title: string; words: string; a
   return { title, words: message, advice: isOwnSentence ? '' : (ADVICE[status] ?? 'Go back and try again.') };
 }
 
-/** What went wrong, what to do, and the request's id for the operator. */
+/** Shows the error, the remedy, and the request's id for the operator. */
 export function problemPage(visit: Visit, problem: Problem): WebResponse & { page: unknown } {
   const { status, request_id } = problem;
   const { title, words, advice } = textOf(problem);

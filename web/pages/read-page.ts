@@ -21,7 +21,7 @@ import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts'
 import { pageTags } from './tags.ts';
 
 const RELATED = 5;
-/** A shorter text is shown when all of it is there, in UTF-16 units of its HTML: it may end within the window. */
+/** In UTF-16 units of HTML. A shorter text is sent as a whole, because it may end within the first screen. */
 const LONG_TEXT = 20_000;
 
 export const readPage: WebRoute = {
@@ -61,7 +61,7 @@ export const readPage: WebRoute = {
   },
 };
 
-/** What is shown around the text of a page. */
+/** The surroundings of the text of a page. */
 interface Surroundings extends Omit<PageSurroundings, 'backlinks'> {
   backlinks: ListPart<LinkedPage>;
   tree: Content;
@@ -71,7 +71,7 @@ interface Surroundings extends Omit<PageSurroundings, 'backlinks'> {
 
 type LinkedPage = PageSurroundings['backlinks'][number];
 
-/** The parameter of the address that names a further part of the backlinks. */
+/** The query parameter for a further part of the backlinks. */
 const BACKLINKS_PART = 'backlinks';
 
 function readBacklinks(visit: Visit, { api }: WikiContext, { page_id }: ReadPage): Promise<ListPart<LinkedPage>> {
@@ -141,12 +141,15 @@ function renderPage(
   };
 }
 
-/** Whether the text begins with the title, as most uploaded files do; it is then not shown twice. */
+/** Returns whether the text begins with the title, as in most uploaded files. The title is then not shown twice. */
 function startsWithTitle({ html: text, outline, title }: ReadPage): boolean {
   return text.trimStart().startsWith('<h1') && outline[0]?.level === 1 && outline[0].text.trim() === title.trim();
 }
 
-/** Who changed the page last and when, below its title. It is no block of the text: see elements/passages.ts. */
+/**
+ * The last author and the time of the last change, below the title. It is not a block of the text: see
+ * elements/passages.ts.
+ */
 function byline(context: WikiContext, page: ReadPage, author: Omit<User, 'user_id'> | ArchiveClaim): Html {
   if ('imported_by_name' in author)
     return html`<div class="byline"><a href="${context.actionUrl('history', page.path)}">${claimWords(author)}</a></div>`;
@@ -169,7 +172,7 @@ function outlineNav({ outline }: ReadPage): Content {
   </ol></nav>`;
 }
 
-/** The pages before and behind a page in its branch. */
+/** Links to the previous and the next page in the branch. */
 function neighbours(context: WikiContext, page: ReadPage, branches: readonly Branch[]): Content {
   const parent = branches.find(({ page_id }) => page_id === page.page_id)?.parent_page_id;
   const siblings = branches.filter(({ parent_page_id }) => parent_page_id === parent);

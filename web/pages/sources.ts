@@ -21,7 +21,8 @@ export const sources: WebRoute = {
       loadBranches(visit.api, context),
       readPart<Source>(visit, `${context.api}/sources?limit=${PAGE_SIZE}`),
     ]);
-    // Of the sources from the first one on, as many as are shown are enough to find those among them.
+    // Incomplete sources are a subset in the same order. One page of them, starting at the first shown source,
+    // therefore covers all shown sources.
     const from = encodeURIComponent(part.records[0]?.source_id ?? '');
     const incomplete = await visit.api.get<IncompleteSource[]>(
       `${context.api}/sources/losses?limit=${PAGE_SIZE}&from=${from}`,
@@ -88,10 +89,10 @@ export const source: WebRoute = {
   },
 };
 
-/** Text that is shown before and after a passage, in UTF-16 code units. */
+/** Length of the text to show before and after a passage, in UTF-16 units. */
 const CONTEXT_LENGTH = 1_500;
 
-/** The passage that the address names, in UTF-16 code units of the source's text; 0 and 0 if it names none. */
+/** Returns the passage in the address, in UTF-16 units of the source's text; 0 and 0 without one. */
 function requestedPassage({ query }: Visit): { start: number; end: number } {
   const [start, end] = [query.get('start') ?? '', query.get('end') ?? ''];
   if (!/^\d{1,9}$/.test(start) || !/^\d{1,9}$/.test(end) || Number(end) < Number(start)) return { start: 0, end: 0 };

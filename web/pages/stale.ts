@@ -10,7 +10,7 @@ import { pageSourcesUrl } from './page-sources.ts';
 
 const SHOWN = 100;
 
-/** The pages that may be out of date, to be worked off: compare, edit, or say that a page is right as it is. */
+/** The pages that may be out of date. Users can compare and edit each page, or mark it as correct. */
 export const stale: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/stale',

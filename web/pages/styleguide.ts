@@ -7,8 +7,8 @@ import type { Visit, WebRoute } from '../visit.ts';
 import { loadWikiContext } from '../wiki-context.ts';
 
 /**
- * Every component of the style sheets in a real page around them, for those who change them and for tests of how they look.
- * `?theme=dark&dir=rtl`. It exists where the service runs with STYLEGUIDE=on.
+ * Shows every component of the style sheets within a real page, for developers of the styles and for visual tests.
+ * `?theme=dark&dir=rtl`. Exists only if the service runs with STYLEGUIDE=on.
  */
 export const styleguide: WebRoute = {
   method: 'GET',
@@ -37,7 +37,7 @@ export const styleguide: WebRoute = {
 
 const idOf = (name: string) => name.toLowerCase().replaceAll(' ', '-');
 
-/** Each group of components; the text is what a page's Markdown becomes. */
+/** The groups of components. Texts are the HTML that a page's Markdown produces. */
 const SECTIONS: readonly [name: string, content: () => Content][] = [
   ['Text', text],
   ['Right to left', rightToLeft],
@@ -109,7 +109,7 @@ function cards(): Html {
 }
 
 function searchResults(): Html {
-  // The markup of a snippet is the API's.
+  // The markup of a snippet comes from the API.
   const snippet = fromApi('A text with the <mark>word</mark> in it.');
   return html`<div class="hit"><h3><a href="#search-results">A page</a></h3><p class="small">guide/a-page</p><p>${snippet}</p></div>`;
 }

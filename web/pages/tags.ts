@@ -8,7 +8,7 @@ import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 
 const SHOWN = 100;
 
-/** The tags of the wiki; with `?tag=` the pages that have it. */
+/** Lists the tags of the wiki; with `?tag=` the pages that have it. */
 export const tags: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/tags',
@@ -47,7 +47,7 @@ async function pagesOfTag(visit: Visit, context: WikiContext, tag: string): Prom
     <p><a href="${context.actionUrl('tags')}">All tags</a></p></article>`;
 }
 
-/** The tags of a page, and the other fields of its front matter folded. */
+/** Shows the tags of a page, and the other fields of its front matter in a fold. */
 export function pageTags(context: WikiContext, { tags: given, properties }: PageProperties): Content {
   return html`${given.length > 0 && html`<ul class="page-tags" aria-label="Tags">${given.map((tag) => html`<li>${tagLink(context, tag)}</li>`)}</ul>`}
     ${

@@ -71,7 +71,7 @@ export const transfer: WebRoute = {
   handle: async (visit) => renderTransfer(visit, await loadWikiContext(visit)),
 };
 
-/** Starts a job, whose progress the page then shows. */
+/** Starts a job and redirects to its progress. */
 async function startJob(visit: Visit, begin: (context: WikiContext) => Promise<Job>): Promise<WebResponse> {
   const context = await loadWikiContext(visit);
   try {
@@ -89,7 +89,7 @@ export const beginExport: WebRoute = {
   handle: (visit) => startJob(visit, (context) => visit.api.post<Job>(`${context.api}/exports`)),
 };
 
-/** The file is streamed to the API. */
+/** Streams the file to the API. */
 export const beginImport: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/import',

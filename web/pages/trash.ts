@@ -39,7 +39,7 @@ export const trash: WebRoute = {
   },
 };
 
-/** What was deleted a moment ago, with the way back. */
+/** Offers to undo the deletion that led to this page. */
 function undo(page_id: string | null, pages: readonly TrashedPage[]): Content {
   const page = pages.find((it) => it.page_id === page_id);
   return (

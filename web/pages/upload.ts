@@ -8,7 +8,7 @@ import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 
-/** Encodings that files are often in which do not say so, by their names in the Encoding Standard. */
+/** Common encodings of files that do not declare one, by their names in the Encoding Standard. */
 const ENCODINGS = [
   ['', 'as the files say'],
   ['windows-1252', 'Western (Windows-1252)'],
@@ -61,7 +61,7 @@ export const upload: WebRoute = {
   handle: async (visit) => renderForm(visit, await loadWikiContext(visit)),
 };
 
-/** The target of the form where no script runs. The files are streamed to the API. */
+/** The target of the form without scripts. Streams the files to the API. */
 export const sendUpload: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/upload',

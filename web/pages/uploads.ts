@@ -10,9 +10,9 @@ import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 import { formatBytes } from './sources.ts';
 
-/** Uploads on one page. */
+/** Uploads per page. */
 const PAGE_SIZE = 100;
-/** Files of one upload on one page: as many as the API gives at once, because they are sorted here. */
+/** Files of an upload per page: the maximum of the API, because the files are sorted here. */
 const FILES_SIZE = 500;
 
 const STATUS_WORDS: Record<Upload['status_label'], string> = {
@@ -106,24 +106,31 @@ async function renderUpload(
   };
 }
 
-/** Whether failed files have a list of their own: beside the first part of all files if only some failed, and on its own further parts. */
+/**
+ * Returns whether failed files get their own list. The first part of all files has it if only some files failed;
+ * further parts of the failed files are always a separate list.
+ */
 function areSome(failed: ListPart<FileOfUpload>, all: ListPart<FileOfUpload>): boolean {
   const isPartOfAll = failed.records.length > 0 && (all.next !== '' || failed.records.length < all.records.length);
   return !failed.isFirst || (all.isFirst && isPartOfAll);
 }
 
-/** What the summary names behind its counts. */
+/** Separates the counts of a summary from the lists of names after them. */
 const NAMED =
   /\. (?=(?:Failed|Not read completely|Left out|Order files ignored|Gone; keep or delete|Broken links): |People and)/;
 
-/** The parts of a summary, which is one line for programs. `failed`: how many files, "" if none. */
+/**
+ * Parses a summary, which is one line for programs. `failed`: the number of failed files as text, "" if none failed.
+ */
 function readSummary(summary: string): { counts: string; named: string[]; failed: string } {
   const [counts = '', ...named] = summary.replace(/\.$/, '').split(NAMED);
   const [, failed = ''] = /, (\d+ files?) failed$/.exec(counts) ?? [];
   return { counts, named, failed };
 }
 
-/** The summary as lists. What was not used has a list of its own on this page, with what to do. */
+/**
+ * Renders the summary as lists. Failed and omitted files have their own list on this page, with the remedy for each.
+ */
 function outcome(context: WikiContext, summary: string): Content {
   if (summary === '') return false;
   const { counts, named } = readSummary(summary);
@@ -171,13 +178,16 @@ function actions(context: WikiContext, it: Upload, wasComplete: boolean): Conten
 
 const { compare: compareNames } = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
-/** What waits for a person: what was not used, what is not done yet, and where people and the file both changed a page. */
+/**
+ * Ranks a file by the attention it needs: failed files, unfinished files, then pages that both users and the file
+ * changed.
+ */
 function needOf({ status, page_change }: FileOfUpload): number {
   if (status !== 'done') return status === 'failed' ? 0 : 1;
   return page_change === 'kept' || page_change === 'merged' ? 2 : 3;
 }
 
-/** What waits for a person first; then by path, with numbers as numbers. */
+/** Sorts files that need attention first, then by path with numeric order. */
 function byNeed(one: FileOfUpload, other: FileOfUpload): number {
   return needOf(one) - needOf(other) || compareNames(one.filename, other.filename);
 }
@@ -211,7 +221,7 @@ function fileOutcome(context: WikiContext, file: FileOfUpload): Content {
   return `${formatBytes(file.received)} received`;
 }
 
-/** The message of an error without its code. */
+/** Returns the message of an error without its code. */
 function errorText(error: string): string {
   const words = error.replace(/^\w+: /, '');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -10,8 +10,8 @@ const ELEMENTS = new Map([
 ]);
 
 /**
- * A widget in a frame, for pages that run no script of ours. The token is in the fragment of the address, which is not sent
- * to servers. Only sites that the workspace allows can frame it.
+ * A widget in a frame, for pages that run no script of ours. The token is in the fragment of the address, which is not
+ * sent to servers. Only sites that the workspace allows can frame it.
  */
 export const widgetFrame: WebRoute = {
   method: 'GET',
@@ -32,7 +32,7 @@ export const widgetFrame: WebRoute = {
   },
 };
 
-/** The origin of the embedding page, by the Referer, if the workspace allows it; else undefined. */
+/** Returns the origin of the embedding page, from the Referer, if the workspace allows it; otherwise undefined. */
 async function embeddingOrigin({ request, api, params }: Visit): Promise<string | undefined> {
   const { referer } = request.headers;
   if (referer === undefined || !URL.canParse(referer)) return undefined;

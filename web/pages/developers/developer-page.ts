@@ -1,7 +1,6 @@
 import { type Content, type Html, html } from '../../html.ts';
 import type { Visit } from '../../visit.ts';
 
-/** The bar above all pages for developers. */
 function developerBar(): Html {
   return html`<header class="reference-top">
 <a class="reference-home" href="/">Ibid: to your wikis</a>
@@ -9,7 +8,7 @@ function developerBar(): Html {
 </header>`;
 }
 
-/** A document for developers. It works without scripts, and needs no sign-in. */
+/** Renders a document for developers. It works without scripts and without a session. */
 export function developerPage(
   { theme, assets }: Visit,
   { title, body, head }: { title: string; body: Content; head?: Content },

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import { developerPage } from './developer-page.ts';
 
-/** Every error code with its status, its meaning and what to do; openapi.json links to each by its name. */
+/** Lists every error code with its status, its meaning and the remedy; openapi.json links to each by its name. */
 export function errorsPage(visit: Visit): WebResponse {
   return {
     page: developerPage(visit, {
@@ -24,7 +24,7 @@ ${EXPLAINED_ERRORS.map(
   };
 }
 
-/** What is between backquotes is code. */
+/** Renders text between backquotes as code. */
 function withCode(text: string): Html[] {
   return text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }

@@ -7,7 +7,7 @@ import { developerPage } from './developer-page.ts';
 const FILE = new URL('docs/getting-started.md', PACKAGE);
 let text: Promise<string> | undefined;
 
-/** docs/getting-started.md with the address of this service in its commands. */
+/** Renders docs/getting-started.md with the address of this service in its commands. */
 export async function gettingStartedPage(visit: Visit): Promise<WebResponse> {
   text ??= render(visit.publicUrl);
   return {
@@ -19,7 +19,7 @@ export async function gettingStartedPage(visit: Visit): Promise<WebResponse> {
 }
 
 async function render(publicUrl: string): Promise<string> {
-  // Loaded with the first visit: no other page needs the parser in this process.
+  // Load the parser on the first visit, because no other page needs it in this process.
   const { renderMarkdown } = await import('@ibid/markdown/render.ts');
   const text = await readFile(FILE, 'utf8');
   return renderMarkdown(text.replaceAll('](errors.md', '](/docs/errors').replaceAll('http://127.0.0.1:8080', publicUrl))

@@ -2,12 +2,18 @@ import { html } from '../../html.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import { developerPage } from './developer-page.ts';
 
-/** openapi-explorer has styles in attributes, so this page alone allows them. It runs only our scripts and calls only this service. */
+/**
+ * openapi-explorer uses inline style attributes, so only this page allows them. The page runs only our scripts and
+ * calls only this service.
+ */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; " +
   "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** The reference of the API. The browser makes it from a description of the API; without scripts the page links to descriptions. */
+/**
+ * The API reference. The browser renders it from the OpenAPI description; without scripts the page links to
+ * descriptions.
+ */
 export function referencePage(visit: Visit): WebResponse {
   return {
     contentSecurityPolicy: POLICY,

@@ -7,11 +7,11 @@ import { type FormPage, formPage, sectionLinks } from '../../settings-forms.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 import { loadWikiContext } from '../../wiki-context.ts';
 
-/** What a page for operators knows, once it is known that the user is one. */
+/** The context of a page for operators, available once the user is known to be one. */
 export interface OperatorContext {
   console: OperatorConsole;
   settings: SettingsContext;
-  /** As whom actions are recorded. */
+  /** The actor recorded in the audit log. */
   actor: { credential_kind: 'operator'; user_id: string; request_id: string };
 }
 
@@ -27,7 +27,7 @@ interface OperatorPage extends FormPage<OperatorContext> {
   title: string;
 }
 
-/** The routes of a page for operators and its forms. To everyone else they are an address at which there is nothing. */
+/** Creates the routes of a page for operators and its forms. For all other users the address does not exist. */
 export function operatorPage({ title, ...page }: OperatorPage): [read: WebRoute, write: WebRoute] {
   return formPage(page, {
     load: loadOperatorContext,
@@ -35,7 +35,9 @@ export function operatorPage({ title, ...page }: OperatorPage): [read: WebRoute,
   });
 }
 
-/** Errors: Problem 401 without a session, and for users who are no operators that of a wiki that does not exist. */
+/**
+ * Throws Problem 401 without a session. For users who are not operators, throws the same error as for a missing wiki.
+ */
 async function loadOperatorContext(visit: Visit): Promise<OperatorContext> {
   const { operatorConsole, request } = visit;
   const user = await visit.api.get<Me>('/v1/me');
@@ -52,7 +54,7 @@ async function loadOperatorContext(visit: Visit): Promise<OperatorContext> {
   };
 }
 
-/** Why an operator may be told that there is no such page: only the log says it. */
+/** Logs why the page was refused. The user sees a 404, so only the log tells an operator the reason. */
 function logStranger({ operatorConsole, request }: Visit, { user_id, email }: Me): void {
   const reason = !operatorConsole
     ? 'operators_not_set'
@@ -93,7 +95,7 @@ function renderOperator(visit: Visit, { settings }: OperatorContext, title: stri
   });
 }
 
-/** A table that scrolls by itself on a narrow window. */
+/** A table that scrolls by itself in a narrow window. */
 export function table(name: string, heads: readonly Content[], rows: readonly Html[]): Html {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table class="log"><thead><tr>${heads.map((it) => html`<th scope="col">${it}</th>`)}</tr></thead>
     <tbody>${rows}</tbody></table></div>`;

@@ -11,7 +11,7 @@ import { time } from '../../layout.ts';
 import { actionButton } from '../../settings-forms.ts';
 import { HOME, operatorPage, table } from './operator-page.ts';
 
-/** How the service is, what waits, what failed, and who uses most of it. */
+/** The health of the service, queued and failed jobs, and the heaviest users. */
 export const [operatorOverview, retryFailedJob] = operatorPage({
   path: HOME,
   title: 'Operation',

@@ -7,7 +7,7 @@ import type { Visit } from '../../visit.ts';
 import { notFound } from '../../wiki-context.ts';
 import { HOME, type OperatorContext, operatorPage } from './operator-page.ts';
 
-/** What a workspace has and may have, and what can be done when it is a burden. */
+/** The usage and limits of a workspace, and actions against excessive load. */
 export const [operatedWorkspace, changeOperatedWorkspace] = operatorPage({
   path: `${HOME}/workspaces/:workspace_id`,
   title: 'Workspace',
@@ -62,7 +62,7 @@ export const [operatedWorkspace, changeOperatedWorkspace] = operatorPage({
   },
 });
 
-/** Errors: Problem 404. */
+/** Loads a workspace. Throws Problem 404. */
 async function found(visit: Visit, { console }: OperatorContext): Promise<WorkspaceOverview> {
   const overview = await console.workspace(visit.params.workspace_id ?? '');
   if (!overview) throw notFound(visit, 'workspace');
@@ -79,13 +79,13 @@ function invalid({ request }: Visit, message: string): Problem {
   return new Problem(422, { error: 'validation_failed', message, request_id: request.id });
 }
 
-/** As it is typed: "" for the limit of the plan. */
+/** Returns the limit as typed in the field: "" for the limit of the plan. */
 function limitText({ is_own, allowed }: WorkspaceUsage): string {
   if (!is_own) return '';
   return allowed === null ? 'unlimited' : String(allowed);
 }
 
-/** The limits that differ from those that are there. Errors: Problem 422. */
+/** Returns the limits in the form that differ from the current limits. Throws Problem 422. */
 function readChanges(visit: Visit, usage: readonly WorkspaceUsage[]): LimitChanges {
   const changes: LimitChanges = {};
   for (const name of QUOTA_NAMES) {
