@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
 import { clientAddress } from '../src/platform/access/network.ts';
 import { cookieOf } from '../src/platform/http/browser-cookie.ts';
 
-/** An error reply of the API, as it is shown to people. */
+/** An error reply of the API, shown to users. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
@@ -18,8 +18,8 @@ export class Problem extends Error {
 }
 
 /**
- * The API's error reply to a form, to be shown above the form. Throws every other error again, and a 401, which leads to
- * the sign-in page and back.
+ * Returns the API's error reply to a form, to be shown above the form. Rethrows every other error, and a 401, which
+ * leads to the sign-in page and back.
  */
 export function problemForForm(error: unknown): Problem {
   if (!(error instanceof Problem) || error.status === 401) throw error;
@@ -29,26 +29,26 @@ export function problemForForm(error: unknown): Problem {
 /** The public API, called in this process with the browser's credential, so that access is decided by the API alone. */
 export interface Api {
   get<T>(path: string): Promise<T>;
-  /** What has a part of a list, and the `Link` header that leads on; "" on the last part. */
+  /** Gets a page of a list, and its `Link` header to the next page; "" on the last page. */
   part<T>(path: string): Promise<{ body: T; link: string }>;
-  /** What has an ETag; the body is undefined where it is still the one that is known. */
+  /** Gets a resource with an ETag. The body is undefined if the ETag still matches `known`. */
   getUnlessKnown<T>(path: string, known: string): Promise<{ body: T | undefined; etag: string }>;
   post<T>(path: string, body?: object): Promise<T>;
-  /** The same, with a header of the answer; "" where it has none. */
+  /** The same, and also returns a response header; "" without it. */
   postForHeader<T>(path: string, body: object, name: string): Promise<{ body: T; header: string }>;
   put<T>(path: string, body?: object): Promise<T>;
   putBytes<T>(path: string, bytes: Buffer, type: string): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
-  /** The same API with another access token, such as that of a session whose cookie is not set yet. */
+  /** Returns the same API with another access token, such as the token of a session whose cookie is not set yet. */
   as(token: string): Api;
-  /** The same API with the cookie of a session that the browser does not have yet. */
+  /** Returns the same API with the cookie of a session that the browser does not have yet. */
   withCookie(cookie: string): Api;
   /** Posts a body without buffering it. */
   stream<T>(path: string, body: FastifyRequest['raw']): Promise<T>;
 }
 
-/** What pages call before a user has signed in. */
+/** API paths that pages call before a user has signed in. */
 const NEEDS_NO_SESSION = /^\/v1\/(?:widget-frames\?|(?:auth|invitations)\/(?!browser$|sign-out|accept$))/;
 
 export function apiFor(
@@ -58,7 +58,7 @@ export function apiFor(
   other?: Record<string, string>,
 ): Api {
   const { headers } = request.raw;
-  // A visit may start on another site, by a link. The calls that a page then makes are its own, so they are same-origin.
+  // A visit may start on another site, by a link. The page's own API calls are same-origin all the same.
   const credential = other ?? { cookie: headers.cookie ?? '', 'sec-fetch-site': 'same-origin' };
   const isSignedIn = other !== undefined || cookieOf(request.raw, sessionCookie) !== undefined;
   const own = {
@@ -70,7 +70,7 @@ export function apiFor(
   };
 
   async function answerTo<T>(options: InjectOptions): Promise<{ body: T; header(name: string): string }> {
-    // The answer is known, and would be a warning in the log for each page that is opened without a session.
+    // The answer is known, and calling the API would log a warning for each page opened without a session.
     if (!isSignedIn && !NEEDS_NO_SESSION.test(String(options.url))) {
       throw new Problem(401, { error: 'unauthorized', message: 'You are not signed in.', request_id: request.id });
     }
@@ -103,7 +103,7 @@ export function apiFor(
       return { body, header: header(name) };
     },
     put: (url, payload) => ask({ method: 'PUT', url, ...(payload && { payload }) }),
-    // A stream, as other bodies of bytes are: this request has no socket whose time could be limited.
+    // A stream, as for other binary bodies: this injected request has no socket, so body timeouts cannot apply.
     putBytes: (url, bytes, type) =>
       ask({ method: 'PUT', url, payload: Readable.from([bytes]), headers: { 'content-type': type } }),
     patch: (url, payload) => ask({ method: 'PATCH', url, payload }),
@@ -119,7 +119,7 @@ function readJson(text: string): { error?: string; message?: string; request_id?
   try {
     return JSON.parse(text);
   } catch {
-    // A reply that is not the API's own may be HTML; then only the status is known.
+    // A reply that is not the API's may be HTML, so only the status is known.
     return {};
   }
 }

@@ -6,7 +6,7 @@ import type { AssetUrls } from './visit.ts';
 export interface Assets extends AssetUrls {
   /** A hash of all files for browsers together. */
   readonly version: string;
-  /** A file in the best encoding that the client accepts; undefined if the name or the version is unknown. */
+  /** Returns a file in the best encoding that the client accepts; undefined if the name or the version is unknown. */
   read(version: string, name: string, acceptEncoding: string): Promise<AssetFile | undefined>;
 }
 
@@ -24,7 +24,10 @@ const TYPES: Record<string, string> = {
 };
 const SUFFIXES = { br: '.br', gzip: '.gz' };
 
-/** The files that browsers load, as build/browser-files.ts made them. Addresses contain their version, so caches may keep them for ever. */
+/**
+ * Opens the files for browsers that build/browser-files.ts made. Their addresses contain the version, so caches may
+ * keep them forever.
+ */
 export function openAssets(): Assets {
   const { version, files } = buildInfo().assets;
   return {
@@ -39,19 +42,22 @@ export function openAssets(): Assets {
   };
 }
 
-/** What we send, the best first. */
+/** Supported content codings, best first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 
-/** The content coding that `Accept-Encoding` prefers, the smaller one of equals; undefined for none (RFC 9110, 12.5.3). */
+/**
+ * Returns the content coding that `Accept-Encoding` prefers, the smaller result if two are equal; undefined for none
+ * (RFC 9110, 12.5.3).
+ */
 export function chooseEncoding(acceptEncoding: string): AssetFile['encoding'] {
-  // A longer one says no more, and takes long to compare.
+  // A longer header adds no information and takes long to parse.
   const headers = { 'accept-encoding': acceptEncoding.slice(0, 1_024) };
   const negotiator: PreferringNegotiator = new Negotiator({ headers });
   const chosen = negotiator.encoding(ENCODINGS, { preferred: ENCODINGS });
   return chosen === 'br' || chosen === 'gzip' ? chosen : undefined;
 }
 
-/** Its types do not know the option yet. */
+/** The type declarations lack this option. */
 interface PreferringNegotiator {
   encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
 }

@@ -22,7 +22,10 @@ const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' ')
 
 const parser = unified().use(rehypeParse, { fragment: true });
 
-/** The parts of a page's HTML in order. `web/elements/passages.ts` has to count blocks in the same way in the browser. */
+/**
+ * Splits a page's HTML into parts, in order. `web/elements/passages.ts` must count blocks in the same way in the
+ * browser.
+ */
 export function splitIntoParts(html: string): Part[] {
   const parts: Part[] = [];
   let firstBlock = 0;
@@ -43,7 +46,7 @@ function blocksIn(element: Element): Block[] {
   return element.children.flatMap((child) => (child.type === 'element' ? blocksIn(child) : []));
 }
 
-/** Without the marks of footnotes, and with the alternative texts of images. */
+/** Returns the text of a node without footnote marks and with the alternative texts of images. */
 function textOf(node: RootContent | Element): string {
   if (node.type === 'text') return node.value;
   if (node.type !== 'element') return '';

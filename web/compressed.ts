@@ -3,20 +3,24 @@ import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import { chooseEncoding } from './assets.ts';
 
-/** Below this a page fits into the first packets of a connection anyway. */
+/** Smaller pages fit into the first packets of a connection anyway. */
 const SMALL = 2_048;
-/** Up to this length a page is compressed at once: a thread of its own would cost more than the half millisecond that it takes. */
+/**
+ * Up to this length a page is compressed synchronously: a thread would cost more than the half millisecond that this
+ * takes.
+ */
 const AT_ONCE = 256 * 1_024;
-/** Low levels: a page is made for one visit, and the time of a higher one is longer than that of the bytes it saves. */
+/** Low levels, because a page is made for one visit: a higher level takes longer than sending the bytes it saves. */
 const BROTLI_LEVEL = 3;
 /** 128 kB: the usual window of 4 MB takes longer to set up than a page takes to compress. */
 const BROTLI_WINDOW_BITS = 17;
 const GZIP = { level: 4 };
 
 /**
- * A page in the coding that the browser prefers. Pages that another site leads to are not compressed: it could choose parts
- * of them, such as the words of a search, and learn the rest from their lengths (BREACH). Browsers say in Sec-Fetch-Site
- * where a visit begins, and no script can change that; those that do not say it get the page as it is.
+ * Compresses a page in the coding that the browser prefers. Pages opened from another site are not compressed: that
+ * site could choose parts of them, such as the words of a search, and infer the rest from their lengths (BREACH).
+ * Browsers state the origin of a visit in Sec-Fetch-Site, which scripts cannot change. Browsers without that header get
+ * the page uncompressed.
  */
 export async function compressed(
   text: string,

@@ -4,24 +4,24 @@ import type { Visit } from './visit.ts';
 export interface DocumentParts {
   title: string;
   body: Content;
-  /** Names of scripts to load besides reader.js. */
+  /** Names of scripts to load in addition to reader.js. */
   scripts?: readonly string[];
   head?: Content;
   dir?: 'ltr' | 'rtl';
-  /** Whether the body has PAINTED_WITH before its end. */
+  /** Whether the body contains PAINTED_WITH before its end. */
   isPaintedInParts?: boolean;
   /** The class of the body. */
   kind: 'wiki' | 'plain' | 'write' | 'framed';
 }
 
 /**
- * Nothing is painted before this is read: a browser that paints half of something moves it when the rest arrives. It is the end of
- * every document but of long texts, which have it above the text. An element of its own, as Chromium paints at the start of what it
- * waits for.
+ * Blocks painting until the browser has parsed this element, because a browser that paints half a page moves it when
+ * the rest arrives. The element is at the end of every document, except long texts, which have it above the text. It is
+ * a separate element because Chromium paints at the start of the element it waits for.
  */
 export const PAINTED_WITH = html`<span id="painted-with" hidden></span>`;
 
-/** A whole HTML document. All of it must work without its scripts. */
+/** Renders a whole HTML document. All of it must work without its scripts. */
 export function renderDocument(
   { theme, sidebarWidth, assets }: Visit,
   { title, body, scripts = [], head, kind, dir = 'ltr', isPaintedInParts = false }: DocumentParts,

@@ -2,7 +2,7 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { Problem } from './api.ts';
 
-/** More than the API takes, so that its own refusal says what a file may have. */
+/** More than the API accepts, so that the API refuses a large file with its own message. */
 const FILE_BYTES = 2 ** 21;
 
 export interface FormWithFile {
@@ -10,7 +10,7 @@ export interface FormWithFile {
   file: Buffer;
 }
 
-/** Reads a posted form with one small file; what is more of the file than FILE_BYTES is dropped. Errors: Problem 400. */
+/** Reads a posted form with one small file and drops the bytes of the file beyond FILE_BYTES. Throws Problem 400. */
 export function readFormWithFile({ raw, id }: FastifyRequest): Promise<FormWithFile> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Problem(400, { message: 'The form is incomplete. Send it again.', request_id: id }));
@@ -32,7 +32,7 @@ export function readFormWithFile({ raw, id }: FastifyRequest): Promise<FormWithF
       if (!raw.readableEnded) fail();
     };
     raw.on('error', fail).on('close', failUnlessComplete);
-    // The client may have gone away meanwhile.
+    // The client may have disconnected already.
     if (raw.destroyed) failUnlessComplete();
     raw.pipe(parser);
   });

@@ -16,12 +16,12 @@ export type Content = Html | string | number | false | null | undefined | readon
 /** The only way to write HTML. Values are escaped unless they are Html; false, null and undefined become "". */
 export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
   let text = strings[0] as string;
-  // Thousands of times for a page, so without an iterator.
+  // An index loop, because this runs thousands of times per page.
   for (let i = 0; i < values.length; i += 1) text += textOf(values[i]) + strings[i + 1];
   return new Html(text);
 }
 
-/** HTML that the API has sanitized: a page's text, a snippet. Pass nothing else. */
+/** Marks HTML that the API has sanitized: a page's text, a snippet. Pass nothing else. */
 export function fromApi(safe: string): Html {
   return new Html(safe);
 }
@@ -39,6 +39,6 @@ function textOf(value: Content): string {
 
 function escaped(value: string): string {
   const text = escapeHtml(value);
-  // A parser of HTML would read CR as LF.
+  // An HTML parser would read CR as LF.
   return text.includes('\r') ? text.replaceAll('\r', '&#13;') : text;
 }

@@ -15,11 +15,10 @@ export interface WikiDocument {
   main: Content;
   /** The pages above this one, from the root down. */
   trail?: readonly { path: string; title: string }[];
-  /** What can be done with the page: at the right of the breadcrumbs. */
+  /** The actions on the page, to the right of the breadcrumbs. */
   actions?: Content;
-  /** The tree of pages. */
   tree?: Content;
-  /** The outline, beside the text. */
+  /** The outline, in the column next to the text. */
   aside?: Content;
   scripts?: readonly string[];
   head?: Content;
@@ -28,9 +27,12 @@ export interface WikiDocument {
   kind?: 'wiki' | 'write';
   /** The direction of the page around the text, whose blocks have their own; left to right unless stated. */
   dir?: 'ltr' | 'rtl';
-  /** Whether it is mostly text that may be long, so that its beginning is shown before its end has arrived. */
+  /**
+   * Whether the document consists mostly of a text that may be long. Its beginning is then painted before its end has
+   * arrived.
+   */
   isLongText?: boolean;
-  /** The page that is shown or edited, which is kept as read and has commands of its own. */
+  /** The page that is shown or edited. It is remembered as read and has its own commands. */
   page?: { page_id: string; path: string; title: string };
 }
 
@@ -44,7 +46,7 @@ const COMMAND_PERMISSIONS = [
   'members:read',
 ];
 
-/** A document of a wiki: header with search and actions, the tree of pages, and the page itself. */
+/** Renders a document of a wiki: header with search and actions, the tree of pages, and the page itself. */
 export function renderInWiki(visit: Visit, context: WikiContext, document: WikiDocument): Html {
   const { wiki } = context;
   const parts = {
@@ -106,7 +108,10 @@ function palette(context: WikiContext, page: WikiDocument['page']): Html {
   }></ibid-palette>`;
 }
 
-/** On a narrow window, within reach of the thumb; elements/organize/sheets.ts opens what a wide one has beside the text. */
+/**
+ * Renders the bar at the bottom of a narrow window, within reach of the thumb. elements/organize/sheets.ts opens the
+ * panels that a wide window shows next to the text.
+ */
 function phoneBar(context: WikiContext, { tree }: WikiDocument): Html {
   return html`<nav class="phone-bar" aria-label="Shortcuts">
   <a href="${context.actionUrl('pages')}"${tree !== undefined && html` data-sheet="tree"`}>${icon('menu')}<span>Pages</span></a>
@@ -116,7 +121,7 @@ function phoneBar(context: WikiContext, { tree }: WikiDocument): Html {
 </nav>`;
 }
 
-/** The same row on every page: where it is, and what can be done with it. */
+/** Renders the row above every page: the breadcrumbs and the page's actions. */
 function pageBar(context: WikiContext, { trail = [], actions, isLongText }: WikiDocument): Html {
   return html`<div class="page-bar">${breadcrumbs(context, trail)}${actions !== undefined && html`<div class="page-do">${actions}</div>`}</div>${isLongText && PAINTED_WITH}`;
 }
@@ -142,7 +147,7 @@ function treePanel(context: WikiContext, tree: Content): Html {
   </nav>`;
 }
 
-/** A document outside of any wiki: sign-in, welcome, invitations, problems. */
+/** Renders a document outside any wiki: sign-in, welcome, invitations, problems. */
 export function renderAlone(
   visit: Visit,
   { title, main, scripts, head }: { title: string; main: Content; scripts?: string[]; head?: Content },
@@ -156,7 +161,7 @@ export function renderAlone(
   });
 }
 
-/** Why a form was refused, to be shown above it. */
+/** Shows why a form was refused, above the form. */
 export function problemNote(problem: { message: string; request_id: string } | undefined): Content {
   return (
     problem !== undefined &&
@@ -164,7 +169,7 @@ export function problemNote(problem: { message: string; request_id: string } | u
   );
 }
 
-/** A time in UTC; reader.js rewrites it in the reader's time zone. */
+/** Renders a time in UTC; reader.js rewrites it in the reader's time zone. */
 export function time(at: string): Html {
   return html`<time datetime="${at}" title="${at}">${timeWords(new Date(at), 0)}</time>`;
 }

@@ -3,10 +3,10 @@ import type { IncompleteSource, SourceLoss } from '../src/sources/records/schema
 import { type Content, html, nothing } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-/** Where the list of losses is on the page of a source. */
+/** The anchor of the list of losses on the page of a source. */
 const ANCHOR = 'losses';
 
-/** A line on a page whose sources have more than it shows, with links to the lists. */
+/** Notes that a page does not show everything in its sources, with links to the lists. */
 export function incompleteNote(
   context: WikiContext,
   sources: readonly Pick<IncompleteSource, 'source_id' | 'filename' | 'losses'>[],
@@ -17,7 +17,10 @@ export function incompleteNote(
   );
 }
 
-/** What of a file its text does not have. `share`: of the file's characters that it has; undefined if not counted. */
+/**
+ * Lists the content of a file that is missing from its text. `share`: the fraction of the file's characters that the
+ * text has; undefined if not counted.
+ */
 export function lossList(losses: readonly SourceLoss[], share: number | undefined): Content {
   if (losses.length === 0) return nothing;
   const review = lossesInWords(losses);
@@ -37,7 +40,7 @@ function parts(count: number): string {
   return count === 1 ? '1 part' : `${count} parts`;
 }
 
-/** Rounded down, so that only everything is 100 %. */
+/** Rounds down, so that only a complete text has 100 %. */
 function percent(share: number): string {
   return `${Math.floor(share * 1_000) / 10} %`;
 }

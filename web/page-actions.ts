@@ -7,7 +7,7 @@ import { pageSourcesUrl } from './pages/page-sources.ts';
 import { sharePanel } from './share-panel.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-/** What can be done with a page: the frequent actions as buttons, the others in a menu. */
+/** Renders the actions on a page: the frequent ones as buttons, the others in a menu. */
 export function pageActions(context: WikiContext, page: ReadPage, isStarred: boolean, publicUrl: string): Content {
   const mayWrite = context.can('pages:write');
   const entry = (href: string, words: string) => html`<li><a href="${href}">${words}</a></li>`;

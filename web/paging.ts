@@ -2,12 +2,11 @@ import type { Api } from './api.ts';
 import { type Content, html } from './html.ts';
 import type { Visit } from './visit.ts';
 
-/** Where the other parts of a list are. */
+/** Links to the other parts of a list. */
 interface OtherParts {
   isFirst: boolean;
-  /** The address of the first part. */
   first: string;
-  /** The address of the next part; "" on the last one. */
+  /** The address of the next part; "" on the last part. */
   next: string;
 }
 
@@ -19,13 +18,14 @@ export interface ListPart<T> extends OtherParts {
 interface PartOptions {
   name?: string;
   address?: string;
-  /** Parameters of the API that every part is asked with, and that are in no address. */
+  /** API parameters sent with every part, which the page's address does not contain. */
   always?: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads the part of an API list that the visit's address names; without a parameter the first one, at `path`. The parameter
- * `name` contains the query of the API's own link to that part; a page with several lists gives each its own `name`.
+ * Reads the part of an API list that the visit's address names; without a parameter the first part, at `path`. The
+ * parameter `name` contains the query of the API's own link to that part; a page with several lists gives each its own
+ * `name`.
  */
 export async function readPart<T>(
   visit: Pick<Visit, 'api' | 'query' | 'path'>,
@@ -36,7 +36,7 @@ export async function readPart<T>(
   return { records, ...others };
 }
 
-/** The same, of an answer that has more than the list. */
+/** The same for a response that contains more than the list. */
 export async function readBodyOfPart<Body>(
   { api, query, path: visited }: Pick<Visit, 'api' | 'query' | 'path'>,
   path: string,
@@ -55,7 +55,7 @@ export async function readBodyOfPart<Body>(
   return { body, isFirst: asked === '', first: to(''), next: next === '' ? '' : to(next) };
 }
 
-/** The first records of a list, `most` at most. */
+/** Returns the first records of a list, at most `most`. */
 export async function readUpTo<T>(api: Api, path: string, most: number): Promise<T[]> {
   const all: T[] = [];
   for (let at = path; ; ) {
@@ -67,7 +67,7 @@ export async function readUpTo<T>(api: Api, path: string, most: number): Promise
   }
 }
 
-/** Links to the next part and back to the first; they work without scripts. */
+/** Renders links to the next part and back to the first; they work without scripts. */
 export function partLinks(
   { isFirst, first, next }: OtherParts,
   words: { first: string; next: string } = { first: 'Back to the beginning', next: 'More' },
@@ -77,12 +77,12 @@ export function partLinks(
     ${next !== '' && html`<a class="button" rel="next" href="${next}">${words.next}</a>`}</p>`;
 }
 
-/** The query of the link `rel="next"` in a `Link` header (RFC 8288); "" if there is none. */
+/** Returns the query of the link `rel="next"` in a `Link` header (RFC 8288); "" without one. */
 function nextQuery(link: string): string {
   return /<[^<>?]*\?([^<>]*)>\s*;\s*rel="next"/.exec(link)?.[1] ?? '';
 }
 
-/** The path of a list with another query. The query comes from the address, so it may be anything. */
+/** Returns the path of a list with another query. The query comes from the address and is untrusted. */
 function withQuery(path: string, query: string): string {
   const at = path.indexOf('?');
   return `${at < 0 ? path : path.slice(0, at)}?${new URLSearchParams(query)}`;

@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** What can be typed into the search field, and what it means; docs/search.md says it at length. */
+/** Examples of the search syntax with their meaning; docs/search.md has the details. */
 const EXAMPLES: readonly [typed: string, meaning: string][] = [
   ['install engine', 'either word, best with both'],
   ['"state of the art"', 'these words, next to each other'],

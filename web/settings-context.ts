@@ -4,24 +4,23 @@ import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
 import { notFound } from './wiki-context.ts';
 
-/** What a settings page knows of its user and workspace. */
+/** The user and workspace of a settings page. */
 export interface SettingsContext {
   user: User;
   overview: Overview;
-  /** The workspace that the address names; on the user's own pages the current one. */
+  /** The workspace in the address; on the user's own pages the current workspace. */
   workspace: Organization;
   wiki: OrganizationWiki | undefined;
   can(permission: string): boolean;
-  /** The API path of the workspace. */
   api: string;
-  /** The address of one of the workspace's settings pages. */
+  /** Returns the address of a settings page of the workspace. */
   sectionUrl(section: string): string;
 }
 
-/** Stands for the workspace of users who are in none: their own settings must still open. */
+/** Stands in for the workspace of users without one, whose own settings must still open. */
 const NO_WORKSPACE = { organization_id: '', name: 'Ibid', slug: '', role: '', permissions: [] };
 
-/** Errors: Problem 404 for a workspace that does not exist or that the user is not a member of. */
+/** Throws Problem 404 for a workspace that does not exist or that the user is not a member of. */
 export async function loadSettingsContext(visit: Visit): Promise<SettingsContext> {
   const overview = await visit.api.get<Overview>('/v1/overview');
   const { organizations, organization_id, user } = overview.session;
@@ -43,14 +42,14 @@ export async function loadSettingsContext(visit: Visit): Promise<SettingsContext
   };
 }
 
-/** Errors: Problem 403 for a user whose role does not have the permission. */
+/** Throws Problem 403 for a user whose role lacks the permission. */
 export function requireSetting({ request }: Visit, context: SettingsContext, permission: string): void {
   if (context.can(permission)) return;
   const message = 'Your role does not allow this. Ask an owner or an admin of the workspace.';
   throw new Problem(403, { error: 'forbidden', message, request_id: request.id });
 }
 
-/** A widget token of the user's own. Errors: Problem 403 without the permission that the widget needs. */
+/** Issues a widget token for the user. Throws Problem 403 without the permission that the widget needs. */
 export async function issueWidgetToken({ api }: Visit, context: SettingsContext, widget: string): Promise<string> {
   return (await api.post<{ token: string }>(`${context.api}/widget-token`, { widget })).token;
 }

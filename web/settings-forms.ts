@@ -21,13 +21,13 @@ const ADVICE: Record<string, string> = {
   rate_limited: 'Wait a while, then send it again.',
 };
 
-/** Why a form was refused, what to do about it, and the request's id. */
+/** Shows why a form was refused, the remedy, and the request's id. */
 function problemWithAdvice({ message, code, request_id }: Problem): Html {
   return html`<div class="note bad" role="alert"><p>${message}</p>${ADVICE[code] !== undefined && html`<p>${ADVICE[code]}</p>`}
     <p class="small">Request <code>${request_id}</code></p></div>`;
 }
 
-/** A form of one button and hidden fields. */
+/** Renders a form with a single button and hidden fields. */
 export function actionButton(action: string, fields: Record<string, string>, label: Content, kind = ''): Html {
   return html`<form method="post">${hiddenFields({ do: action, ...fields })}<button class="button ${kind}">${label}</button></form>`;
 }
@@ -36,30 +36,33 @@ export function hiddenFields(fields: Record<string, string>): Html {
   return html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 }
 
-/** Folds a dangerous button away, with an explanation beside it, so that it is not pressed by mistake. */
+/** Hides a dangerous button and its explanation in a fold, so that it is not pressed by mistake. */
 export function disclosure(name: Content, what: Content, button: Content): Html {
   return html`<details class="guarded"><summary>${name}</summary><div><p>${what}</p>${button}</div></details>`;
 }
 
-/** What a form does. Returns the key of a flash message, or a response of its own. Errors: Problem, shown above the page. */
+/**
+ * The action of a form. Returns the key of a flash message, or its own response. Throws Problem, which is shown above
+ * the page.
+ */
 type Action<Context> = (visit: Visit, context: Context) => Promise<string | WebResponse>;
 
 export interface FormPage<Context> {
   path: string;
-  /** Shown after an action that returned the key. */
+  /** Messages to show after an action, by the key that the action returned. */
   flashMessages: Record<string, string>;
   actions: Record<string, Action<Context>>;
   main(visit: Visit, context: Context): Promise<Content>;
 }
 
-/** How pages of a kind begin, and what is around them. */
+/** The context and surroundings of a kind of pages. */
 interface Frame<Context> {
-  /** Errors: Problem for who may not see the page. */
+  /** Throws Problem if the user may not see the page. */
   load(visit: Visit): Promise<Context>;
   render(visit: Visit, context: Context, main: Content): Html;
 }
 
-/** The routes of a page with forms that lead back to it. The field `do` of a form names the action. */
+/** Creates the routes of a page whose forms lead back to it. The field `do` of a form names the action. */
 export function formPage<Context>(
   page: FormPage<Context>,
   { load, render }: Frame<Context>,
@@ -93,12 +96,15 @@ export function formPage<Context>(
   ];
 }
 
-/** An own property: names come from requests, and every object inherits `constructor`. */
+/** Returns an own property only: names come from requests, and every object inherits `constructor`. */
 function ownEntry<T>(entries: Record<string, T>, name: string | null): T | undefined {
   return name !== null && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
-/** The links of the settings: beside the text; on a narrow window folded into one row above it, so that the text comes first. */
+/**
+ * Renders the links of the settings next to the text. In a narrow window they fold into a row above it, so that the
+ * text comes first.
+ */
 export function sectionLinks(name: string, lists: Content): Html {
   return html`<nav class="sections" aria-label="${name}"><details class="sections-fold"><summary>${icon('menu')} ${name}</summary>${lists}</details></nav>`;
 }

@@ -11,7 +11,7 @@ export interface SettingsPage extends FormPage<SettingsContext> {
   scripts?: readonly string[];
 }
 
-/** The routes of a settings page and its forms. */
+/** Creates the routes of a settings page and its forms. */
 export function settingsPage({ title, scripts, ...page }: SettingsPage): [read: WebRoute, write: WebRoute] {
   return formPage(page, {
     load: loadSettingsContext,
@@ -19,7 +19,7 @@ export function settingsPage({ title, scripts, ...page }: SettingsPage): [read: 
   });
 }
 
-/** A document with the navigation of all settings, of the workspace and of the user. */
+/** Renders a document with the navigation of all settings, of the workspace and of the user. */
 export function renderSettings(
   visit: Visit,
   context: SettingsContext,

@@ -2,7 +2,7 @@ import type { ReadPage } from '../src/wiki/pages/schema.ts';
 import { type Content, html } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-/** The address of a page, and who can open it: a popover of the platform, which needs no script. */
+/** Renders the address of a page and who can open it, as a popover that needs no script. */
 export function sharePanel(context: WikiContext, page: ReadPage, publicUrl: string): Content {
   const { workspace } = context;
   const url = context.pageUrl(page.path);

@@ -6,13 +6,13 @@ const NARROWEST = 12;
 const WIDEST = 28;
 const DEFAULT = 17;
 
-/** The width that a cookie asks for; the default where it says anything else. */
+/** Returns the width in a cookie; the default for any invalid value. */
 export function sidebarWidth(cookie = ''): number {
   const width = /^\d\d$/.test(cookie) ? Number(cookie) : DEFAULT;
   return width >= NARROWEST && width <= WIDEST ? width : DEFAULT;
 }
 
-/** The line beside the tree that makes it wider; see elements/organize/sidebar.ts. */
+/** Renders the separator that changes the width of the tree; see elements/organize/sidebar.ts. */
 export function sidebarSeparator({ sidebarWidth: width }: Visit): Html {
   return html`<div class="sidebar-size needs-script" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the tree" aria-valuemin="${NARROWEST}" aria-valuemax="${WIDEST}" aria-valuenow="${width}"></div>`;
 }

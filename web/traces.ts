@@ -5,14 +5,14 @@ import { readUpTo } from './paging.ts';
 
 const CITATIONS_PER_REQUEST = 500;
 
-/** The citations of a page, in the order of its sources, `max` of them at most. `page` is its API path. */
+/** Loads at most `max` citations of a page, in the order of its sources. `page` is its API path. */
 export function loadCitations(api: Api, page: string, max: number): Promise<Citation[]> {
   return readUpTo(api, `${page}/citations?limit=${CITATIONS_PER_REQUEST}`, max);
 }
 
 /**
- * The citations by the block of the page that says what they say, or that people edited. A citation whose source has
- * changed belongs there too; `others` are of no block. Which block it is was found by the API.
+ * Groups citations by the block of the page that still says the same, or that people edited. A citation whose source
+ * has changed belongs to its block too; `others` belong to no block. The API matched citations and blocks.
  */
 export function traceBlocks(blocks: readonly Block[], citations: readonly Citation[]) {
   const traces = new Map<number, Citation>();

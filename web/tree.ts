@@ -4,23 +4,26 @@ import { type Content, Html, html, nothing } from './html.ts';
 import { keepBranches, knownBranches, loadUnlessKnown } from './trees/known-branches.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-/** Those of the root are the same array as long as they are the same. */
+/** Loads the tree around a page. The branches at the root are the same array as long as they have not changed. */
 export function loadBranches(api: Api, context: WikiContext, page_id = ''): Promise<readonly Branch[]> {
   const path = branchesPath(context, page_id);
   return page_id === '' ? loadUnlessKnown(api, path, readerOf(context)) : api.get(path);
 }
 
-/** Who may write sees drafts. */
+/** Readers with write permission also see drafts, so the cache distinguishes them. */
 function readerOf(context: WikiContext): string {
   return String(context.can('pages:write'));
 }
 
-/** The same for an answer that has the branches of the root with something else, unless the tag that it was asked with is theirs. */
+/**
+ * The same for a response that contains the branches at the root together with other data. The response omits them if
+ * the tag in the request still matches.
+ */
 export function rootIn(context: WikiContext) {
   const path = branchesPath(context, '');
   const last = knownBranches(path, readerOf(context));
   return {
-    /** The tag of those that are known; "" for none. */
+    /** The tag of the cached branches; "" without any. */
     known_tree: last?.etag.replaceAll('"', '') ?? '',
     branchesOf({ tag, branches }: { tag: string; branches: readonly Branch[] }): readonly Branch[] {
       const etag = `"${tag}"`;
@@ -29,15 +32,15 @@ export function rootIn(context: WikiContext) {
   };
 }
 
-/** The API path of the tree around a page; its further parts are the pages directly below it. */
+/** Returns the API path of the tree around a page; its further parts are the pages directly below it. */
 export function branchesPath(context: WikiContext, page_id: string): string {
   return `${context.api}/branches?${new URLSearchParams({ page_id, limit: String(BRANCH_PAGE_SIZE) })}`;
 }
 
-/** Trees in which no page is the current one, and the addresses that they begin with. */
+/** Rendered trees without a current page, with the address of the wiki that they were rendered for. */
 const closedTrees = new WeakMap<readonly Branch[], { root: string; tree: Html }>();
 
-/** The tree, open down to `openTo`. Other branches open by a script, or by a link to their list of pages. */
+/** Renders the tree, open down to `openTo`. Other branches open by a script, or by a link to their list of pages. */
 export function renderTree(context: WikiContext, branches: readonly Branch[], current = '', openTo = current): Html {
   if (branches.length === 0) {
     return html`<p class="empty">No pages yet.${context.can('pages:write') && html` <a href="${context.actionUrl('new')}">Write one</a>${context.can('uploads:create') && html` or <a href="${context.actionUrl('upload')}">upload files</a>`}.`}</p>`;
@@ -75,7 +78,7 @@ function renderLevel(
 
 interface EntryState {
   isCurrent: boolean;
-  /** The pages below it where it is open. */
+  /** The rendered pages below it if it is open. */
   level: Content;
 }
 
@@ -92,8 +95,8 @@ function renderEntry(context: WikiContext, branch: Branch, { isCurrent, level }:
 }
 
 /**
- * The tree in which one page is the current one: `tree` with that page's entry in place of what it is there. `branches` are the page
- * and those right below it. Undefined where `tree` has no such entry, because its branch is too long.
+ * Marks a page as current in the rendered `tree` by replacing its entry. `branches` are the page and its direct
+ * subpages. Returns undefined if `tree` lacks the entry because its branch is too long.
  */
 export function withCurrentPage(
   context: WikiContext,
@@ -116,7 +119,7 @@ export function withCurrentPage(
   return new Html(tree.slice(0, at) + current.text + tree.slice(at + closed.length));
 }
 
-/** Returns the parent of a page in a list: the nearest page above it that the user can see. */
+/** Returns a function that finds the parent of a page in a list: the nearest ancestor that the user can see. */
 function parentsIn(branches: readonly Branch[]): (branch: Branch) => Branch | undefined {
   const byPath = new Map(branches.map((branch) => [branch.path, branch]));
   return ({ path }) => {
@@ -128,7 +131,7 @@ function parentsIn(branches: readonly Branch[]): (branch: Branch) => Branch | un
   };
 }
 
-/** A page and the pages above it that the user can see, from the root down. */
+/** Returns a page and its ancestors that the user can see, from the root down. */
 export function trailTo(branches: readonly Branch[], page_id: string): Branch[] {
   const parentOf = parentsIn(branches);
   const way: Branch[] = [];
@@ -137,10 +140,10 @@ export function trailTo(branches: readonly Branch[], page_id: string): Branch[] 
   return way;
 }
 
-/** Steps that a window has room for, each at least cut to its first letter. */
+/** Maximum number of steps that fit in a window, each cut to at least its first letter. */
 const STEPS_MAX = 6;
 
-/** The wiki and the pages above a page in one line; where that is too narrow, the titles between are cut. */
+/** Renders the wiki and the ancestors of a page in one line; in a narrow window the titles between are cut. */
 export function breadcrumbs(context: WikiContext, way: readonly { path: string; title: string }[]): Content {
   const link = ({ path, title }: { path: string; title: string }) =>
     html`<li>${path === '' ? html`<span>${title}</span>` : html`<a href="${context.pageUrl(path)}" title="${title}">${title}</a>`}</li>`;

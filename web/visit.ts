@@ -5,7 +5,7 @@ import type { Html } from './html.ts';
 
 type Theme = 'auto' | 'light' | 'dark';
 
-/** A request of a browser for a page, and what its handler needs. */
+/** A browser's request for a page, with everything its handler needs. */
 export interface Visit {
   api: Api;
   request: FastifyRequest;
@@ -15,23 +15,23 @@ export interface Visit {
   query: URLSearchParams;
   /** The fields of a posted form; empty for a GET. */
   form: URLSearchParams;
-  /** The file of a form that has one. */
+  /** The file of a form with a file field. */
   file?: Buffer;
   theme: Theme;
-  /** Only what differs from the page that is shown is asked for: see elements/navigation. */
+  /** Whether only the parts that differ from the current page are requested: see elements/navigation. */
   isFragment: boolean;
-  /** The width of the tree that was chosen in this browser, in rem. */
+  /** The width of the tree chosen in this browser, in rem. */
   sidebarWidth: number;
   assets: AssetUrls;
   /** The service's own address, without a slash at the end. */
   publicUrl: string;
-  /** Whether there is a mail server; without one messages are in the log of the service. */
+  /** Whether a mail server is configured; without one, messages go to the log of the service. */
   hasMail: boolean;
-  /** Whether plans can be paid for here. */
+  /** Whether users can pay for plans here. */
   hasPayments: boolean;
   /** The name of the session cookie. */
   sessionCookie: string;
-  /** undefined where the configuration names no operators. */
+  /** undefined if the configuration names no operators. */
   operatorConsole: OperatorConsole | undefined;
 }
 
@@ -50,9 +50,9 @@ export interface Cookie {
 export type WebResponse = { status?: number; cookies?: readonly Cookie[] } & (
   | {
       page: Html;
-      /** The one origin that may show it in a frame. */
+      /** The only origin that may frame the page. */
       framedBy?: string;
-      /** Replaces the policy of all other pages. */
+      /** Replaces the policy that other pages have. */
       contentSecurityPolicy?: string;
     }
   | { redirect: string }
@@ -64,8 +64,8 @@ export interface WebRoute {
   /** In Fastify's syntax. */
   path: string;
   /**
-   * Pages are shown here, by the route itself or later in place of what it shows (`elements/navigation`), and so may be frames of
-   * other services.
+   * Whether pages are shown here, by the route itself or later by navigation in place (`elements/navigation`). Pages
+   * may contain frames of other services.
    */
   showsPages?: boolean;
   handle(visit: Visit): Promise<WebResponse>;

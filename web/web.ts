@@ -24,39 +24,42 @@ export interface WebOptions {
   publicUrl: string;
   /** The size limit of a form's body, in bytes. */
   formBytes: number;
-  /** Whether there is a mail server; without one messages are in the log of the service. */
+  /** Whether a mail server is configured; without one, messages go to the log of the service. */
   hasMail: boolean;
-  /** Whether plans can be paid for here. */
+  /** Whether users can pay for plans here. */
   hasPayments: boolean;
-  /** Whether there is a page with every component. */
+  /** Whether to serve the style guide, a page with every component. */
   styleguide: boolean;
-  /** What the operator's page shows and does; undefined where there are no operators. */
+  /** The operations of the operators' pages; undefined if no operators are configured. */
   operatorConsole: OperatorConsole | undefined;
-  /** The description of the API that the reference at /docs shows, as JSON. */
+  /** Returns the OpenAPI description for the reference at /docs, as JSON. */
   reference(): string;
 }
 
-/** Frames of other services in pages. */
+/** Hosts of other services that pages may frame. */
 const FRAME_SOURCES = FRAME_HOSTS.map((host) => ` https://${host}`).join('');
 
-/** Pages that programs may read as well: they are answered whatever the request accepts. */
+/** Pages that programs may read as well: they are served whatever content type the request accepts. */
 const DEVELOPER_PAGES: Record<string, (visit: Visit) => WebResponse | Promise<WebResponse>> = {
   '/docs': referencePage,
   '/docs/errors': errorsPage,
   '/docs/getting-started': gettingStartedPage,
 };
 
-/** The parameter of a page's address by which its scripts ask for what is not shown yet. */
+/** The query parameter by which the navigation script requests only the parts of a page that change. */
 const FRAGMENT = 'fragment';
 
-/** Of a redirect. Programs and proxies refuse an answer whose headers are longer than 16 KiB; no page has such an address. */
+/**
+ * Maximum length of the address of a redirect. Programs and proxies refuse responses with headers over 16 KiB, and no
+ * page has such a long address.
+ */
 const LONGEST_ADDRESS = 8_192;
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
- * Adds the web application's routes to the API's. Every page gets its data by calling the API in this process. The routes
- * match only requests for pages (`wantsPage`), so that a program that mistypes an address gets the API's error.
+ * Adds the web application's routes to the API's. Every page gets its data by calling the API in this process. The
+ * routes match only requests for pages (`wantsPage`), so that a program with a mistyped address gets the API's error.
  */
 export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   const assets = openAssets();
@@ -86,7 +89,8 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
             throw foreignForm(request.raw, options.publicUrl);
           }
           const visit = visitOf(web, assets, options, request);
-          // No workspace has this slug. A browser that opens a wrong address of the API gets a 404 instead of a sign-in.
+          // No workspace has this slug. A browser that opens a wrong address of the API gets a 404 instead of a
+          // redirect to the sign-in.
           if (visit.params.workspace === 'v1') throw noSuchRoute();
           return send(reply, options, await runRoute(route, visit), visit.isFragment, route.showsPages);
         },
@@ -113,11 +117,12 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': file.type,
       vary: 'accept-encoding',
-      // The files are public, and the frames of diagrams and PDFs have opaque origins, to which all of them are cross-origin.
+      // The files are public. The frames of diagrams and PDFs have opaque origins, for which every file is
+      // cross-origin.
       'cross-origin-resource-policy': 'cross-origin',
       'access-control-allow-origin': '*',
       ...(file.encoding && { 'content-encoding': file.encoding }),
-      // What a worker may do is in its own policy, not in that of the page. This one calls the API, and nothing else.
+      // A worker follows its own policy, not the page's policy. This worker only calls the API.
       ...(name === 'draft-worker.js' && { 'content-security-policy': "default-src 'none'; connect-src 'self'" }),
     });
     return reply.send(file.bytes);
@@ -125,9 +130,9 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
 }
 
 /**
- * Browsers accept HTML. curl, uptime checks and the robots of link previews say that they accept anything, and get the page that
- * people get. With a token, at the API's own addresses, and at those of files such as robots.txt, they get JSON, as those do that
- * say nothing.
+ * Returns whether a request wants a page. Browsers accept HTML. curl, uptime checks and bots for link previews accept
+ * anything, and get the same pages as people. JSON is the answer to requests with a token, requests at the API's
+ * addresses or at addresses of files such as robots.txt, and requests without an Accept header.
  */
 function wantsPage({ method = '', url = '', headers }: IncomingMessage): boolean {
   const accept = headers.accept?.trim() ?? '';
@@ -136,7 +141,7 @@ function wantsPage({ method = '', url = '', headers }: IncomingMessage): boolean
   return (method === 'GET' || method === 'HEAD') && /^\*\/\*\s*(?:;|$)/.test(accept) && PAGE.test(url);
 }
 
-/** What may be a page: slugs are lower-case letters, digits and hyphens. */
+/** Addresses that may be pages: slugs are lower-case letters, digits and hyphens. */
 const PAGE = /^\/(?:$|\?|(?!v1(?:[/?]|$))[a-z0-9-]+(?:[/?]|$))/;
 
 function noSuchFile(): ApiError {
@@ -144,8 +149,9 @@ function noSuchFile(): ApiError {
 }
 
 /**
- * The modules of the widgets: of all, and of each, which loads what it has in common with the others once. They are at
- * addresses without a version, since pages of other sites refer to them, and public: any page may load them, and the API decides by the widget token what it shows.
+ * Serves the modules of the widgets: a module for all, and one for each, which share their common parts. Their
+ * addresses have no version, because pages of other sites refer to them. They are public: any page may load them, and
+ * the widget token decides which data the API returns.
  */
 function serveWidgets(app: FastifyInstance, assets: Assets): void {
   const serve = async (name: string, request: FastifyRequest, reply: FastifyReply) => {
@@ -174,16 +180,16 @@ async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {
     return await route.handle(visit);
   } catch (error) {
     const moved = error instanceof Problem && error.status === 404 && (await movedAddress(visit));
-    // Another workspace may take the slug some day, so browsers must not keep this answer as that of a page that moved.
+    // Another workspace may take the slug later, so browsers must not cache this redirect as permanent.
     if (moved) return { redirect: moved, status: 307 };
-    // After the sign-in the user returns to the page that was requested, or to the page of the form.
+    // After the sign-in the user returns to the requested page, or to the page of the form.
     if (!(error instanceof Problem) || error.status !== 401 || route.path.startsWith('/sign-in')) throw error;
     const wanted = route.method === 'GET' ? visit.request.url : visit.path;
     return { redirect: `/sign-in?next=${encodeURIComponent(wanted)}` };
   }
 }
 
-/** The address in the workspace that had this slug before; undefined if no workspace of the user had it. */
+/** Returns the address in the workspace that had this slug before; undefined if no workspace of the user had it. */
 async function movedAddress({ api, params, request }: Visit): Promise<string | undefined> {
   const former = params.workspace;
   if (former === undefined || !request.url.startsWith(`/${former}`)) return undefined;
@@ -206,7 +212,7 @@ function visitOf(
   const theme = cookieOf(request.raw, 'theme');
   const query = new URLSearchParams(queryStart < 0 ? '' : request.url.slice(queryStart + 1));
   const isFragment = query.get(FRAGMENT) === 'page' && request.raw.headers['sec-fetch-mode'] !== 'navigate';
-  // It is no part of the address that links of the page start from.
+  // Links of the page must not contain it.
   query.delete(FRAGMENT);
   return {
     api: apiFor(app, request, browserCookieName(publicUrl)),
@@ -227,7 +233,10 @@ function visitOf(
   };
 }
 
-/** Only scripts and styles of our own; images, sounds and films from any host, because pages may embed them; frames of a few services in pages. */
+/**
+ * Allows only our own scripts and styles; images, sounds and videos from any host, because pages may embed them; and in
+ * pages, frames of a few services.
+ */
 function contentSecurityPolicy(framedBy = "'none'", showsPages = false): string {
   return (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; media-src 'self' https: http:; font-src 'self'; " +
@@ -247,7 +256,8 @@ async function send(
       'page' in shown
         ? (shown.contentSecurityPolicy ?? contentSecurityPolicy(shown.framedBy, showsPages))
         : contentSecurityPolicy(),
-    // Not no-referrer: browsers would send no Origin with forms, by which other sites' forms are refused.
+    // Not no-referrer: browsers would then omit the Origin of forms, and forms of other sites could not be refused by
+    // it.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=()',
@@ -257,8 +267,8 @@ async function send(
   if ('redirect' in shown) return reply.redirect(addressOf(shown.redirect), shown.status ?? 303);
   if (isFragment && (shown.status ?? 200) === 200) {
     const etag = `W/"${createHash('sha256').update(shown.page.text).digest('base64url').slice(0, 22)}"`;
-    // Kept by the browser, and never shown before the service was asked. Whole pages are not kept at all: Back would show them
-    // after the sign-out without asking.
+    // The browser may cache parts of pages, but must revalidate them. Whole pages are not cached at all, because Back
+    // would show them after the sign-out without a request.
     reply.headers({ 'cache-control': 'private, no-cache', etag });
     if (reply.request.headers['if-none-match'] === etag) return reply.code(304).send();
   }
@@ -271,7 +281,7 @@ async function send(
 }
 
 function addressOf(redirect: string): string {
-  // A header has no other letters.
+  // A header may contain ASCII only.
   const address = redirect.replace(/[^\p{ASCII}]+/gu, encodeURIComponent);
   return address.length > LONGEST_ADDRESS ? '/' : address;
 }
@@ -306,7 +316,7 @@ async function sendProblem(
   return send(reply, options, { ...problemPage(visit, problem), cookies });
 }
 
-/** The log line of a form that no endpoint has seen. */
+/** Logs a form that was refused before any endpoint handled it. */
 function logRefusal({ status, code, message, logged }: ApiError, request: FastifyRequest): void {
   const endpoint = `${request.method} ${request.routeOptions.url ?? ''}`;
   request.log.warn({ request_id: request.id, endpoint, status, code, address: request.ip, ...logged }, message);

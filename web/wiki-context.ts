@@ -4,24 +4,25 @@ import type { OrganizationWiki } from '../src/wiki/wikis/schema.ts';
 import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
 
-/** The wiki that an address names, as the user sees it. */
+/** The wiki in the address, as the user sees it. */
 export interface WikiContext {
   user: User;
   workspace: Organization;
   wiki: OrganizationWiki;
-  /** The wiki and the first of those beside it. */
+  /** The wiki, and the first other wikis of the user. */
   overview: Overview;
-  /** Whether the user has a permission, such as `pages:write`. */
+  /** Returns whether the user has a permission, such as `pages:write`. */
   can(permission: string): boolean;
-  /** The address of a page; of the wiki without a path. */
+  /** Returns the address of a page; without a path, the address of the wiki. */
   pageUrl(path?: string): string;
-  /** The address of an action on the wiki or on a page. It starts with `-`, which is no slug of a page. */
+  /**
+   * Returns the address of an action on the wiki or on a page. It starts with `-`, which is never the slug of a page.
+   */
   actionUrl(action: string, path?: string): string;
-  /** The API path of the wiki. */
   api: string;
 }
 
-/** Errors: Problem 404 for a wiki that does not exist or that the user cannot see. */
+/** Throws Problem 404 for a wiki that does not exist or that the user cannot see. */
 export async function loadWikiContext(visit: Visit): Promise<WikiContext> {
   const { workspace: workspaceSlug = '', wiki: wikiSlug = '' } = visit.params;
   const near = new URLSearchParams({ near: `${workspaceSlug}/${wikiSlug}` });
@@ -51,7 +52,7 @@ export function notFound({ request }: Visit, what: string): Problem {
   return new Problem(404, { error: 'not_found', message: `There is no such ${what}.`, request_id: request.id });
 }
 
-/** Errors: Problem 403 for a user whose role does not have the permission. */
+/** Throws Problem 403 for a user whose role lacks the permission. */
 export function requirePermission(visit: Visit, context: WikiContext, permission: string): void {
   if (context.can(permission)) return;
   throw new Problem(403, {
@@ -61,12 +62,12 @@ export function requirePermission(visit: Visit, context: WikiContext, permission
   });
 }
 
-/** The path of the page that the address names, without a slash at its end. */
+/** Returns the path of the page in the address, without a trailing slash. */
 export function requestedPath({ params }: Visit): string {
   return (params['*'] ?? '').replace(/\/+$/, '');
 }
 
-/** A page path, percent-encoded for an API path. */
+/** Percent-encodes a page path for an API path. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
