@@ -35,7 +35,7 @@ test('Enter in the title leads into the text and saves nothing', { skip }, async
   ] as const) {
     for (const isSource of [false, true]) {
       await page.goto('about:blank');
-      // A page of its own: the words of the first round may be kept as an unsaved text.
+      // Another page, because the words of the first round may be stored as an unsaved text.
       await page.goto(isSource && before !== '' ? `${root}/-/edit/second` : address);
       await text(page).waitFor();
       if (isSource) await page.getByRole('button', { name: 'Markdown source' }).click();
@@ -60,7 +60,10 @@ async function addWiki(owner: Awaited<ReturnType<typeof openNewcomer>>['owner'],
   assert.equal(status, 201);
 }
 
-/** The entries of the open menu that are cut off: neither seen at once nor in a box that scrolls and shows that it does. */
+/**
+ * Returns the entries of the open menu that are cut off: neither visible nor inside a box that scrolls and indicates
+ * it.
+ */
 function entriesCutOff(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const box = document.querySelector('details[open] > .menu-box') as HTMLElement;
@@ -86,7 +89,7 @@ function entriesCutOff(page: Page): Promise<string[]> {
   });
 }
 
-test('every menu shows all its entries, or scrolls as one list and shows that it does', { skip }, async () => {
+test('every menu shows all its entries, or scrolls as one list and indicates it', { skip }, async () => {
   const { owner, api, root, page, complaints } = await openNewcomer();
   for (let wiki = 1; wiki <= 30; wiki++) await addWiki(owner, `Wiki ${wiki}`);
   await owner.post(`${api}/pages`, { title: 'Guide', markdown: 'Here.\n' });
@@ -111,7 +114,7 @@ test('every menu shows all its entries, or scrolls as one list and shows that it
   assert.deepEqual(complaints, []);
 });
 
-test('notes of the editor stand above its bar of buttons, in sight wherever one writes', { skip }, async () => {
+test('notes of the editor stay visible above its bar of buttons, wherever the caret is', { skip }, async () => {
   const { owner, api, root, context, page } = await openNewcomer();
   await owner.post(`${api}/pages`, { title: 'Guide', markdown: 'A paragraph.\n\n'.repeat(100) });
   await page.goto(`${root}/-/edit/guide`);
@@ -156,7 +159,7 @@ test('a task below another is indented by more than its box', { skip }, async ()
   assert.equal(four, one);
 });
 
-test('after its first save a new page is known to tree, breadcrumbs, address and tab', { skip }, async () => {
+test('after the first save of a new page the tree, breadcrumbs, address and tab show it', { skip }, async () => {
   const { owner, api, root, page, complaints } = await openNewcomer();
   const { body } = await owner.post(`${api}/pages`, { title: 'Guide', markdown: 'Here.\n' });
   await page.goto(`${root}/-/new?parent=${body.page_id}`);
@@ -188,7 +191,7 @@ test('after its first save a new page is known to tree, breadcrumbs, address and
   assert.deepEqual(complaints, []);
 });
 
-test('the name of the wiki, breadcrumbs and tables use the room that there is', { skip }, async () => {
+test('the name of the wiki, breadcrumbs and tables use the available space', { skip }, async () => {
   const { owner, api, root, page } = await openNewcomer();
   await addWiki(owner, 'Another wiki');
   let parent_page_id = '';
@@ -217,7 +220,7 @@ test('the name of the wiki, breadcrumbs and tables use the room that there is', 
   assert.ok((await box('td >> nth=0')).height < 45, 'a date is in one line');
   const fromRight = await box('.prose table >> nth=1');
   assert.ok(Math.abs(fromRight.x + fromRight.width - prose.x - prose.width) < 2, 'an Arabic table stands at the right');
-  // As the viewer of a source leaves it.
+  // As when the viewer of a source is open.
   for (const width of [1_440, 1_024]) {
     await page.setViewportSize({ width, height: 900 });
     await page.evaluate("document.documentElement.classList.add('with-viewer')");
@@ -227,7 +230,9 @@ test('the name of the wiki, breadcrumbs and tables use the room that there is', 
   }
 });
 
-test('pictures that are broken, raw HTML and code under a finger are shown as what they are', { skip }, async () => {
+test('a broken picture is replaced, an HTML figure is shown as a picture, and code buttons on touch screens are above the code', {
+  skip,
+}, async () => {
   const { owner, api, root, page } = await openNewcomer();
   const source =
     '<figure><img src="/icon.png" alt="A gear"><figcaption>The gear</figcaption></figure>\n\nText.\n\n![A lost map](gone.png)\n\n```js\nfirst();\n```\n';
@@ -261,7 +266,7 @@ test('pictures that are broken, raw HTML and code under a finger are shown as wh
   assert.ok(above && below && above.y + above.height <= below.y + 2, 'the bar stands above the code');
 });
 
-test('a writer finds words from a cell, and emoji by what is used most', { skip }, async () => {
+test('a writer finds words from a cell, and emoji are sorted by use', { skip }, async () => {
   const { owner, api, root, page } = await openNewcomer();
   await owner.post(`${api}/pages`, { title: 'Table', markdown: '| a | b |\n| --- | --- |\n| one | two |\n' });
   await page.goto(`${root}/-/edit/table`);
@@ -291,7 +296,7 @@ test('a writer finds words from a cell, and emoji by what is used most', { skip 
   }
 });
 
-test('no state of the editor has a fault that axe knows', { skip }, async () => {
+test('axe finds no fault in any state of the editor', { skip }, async () => {
   const { owner, api, root, page } = await openNewcomer();
   await owner.post(`${api}/pages`, {
     title: 'Guide',

@@ -6,7 +6,7 @@ import type { EditorView } from '@codemirror/view';
 import { continueMarkup, markdownSupport } from './elements/editor/text/language.ts';
 import { moveBlock, moveBlockTo } from './elements/editor/text/moving/move-block.ts';
 
-/** What commands need of an editor: its state, without a window. */
+/** The part of an editor that commands need: its state, without a window. */
 function editorOf(doc: string) {
   const editor = {
     state: EditorState.create({ doc, extensions: [markdownSupport, codeFolding()] }),
@@ -18,7 +18,7 @@ function editorOf(doc: string) {
 }
 const asView = (editor: ReturnType<typeof editorOf>) => editor as unknown as EditorView;
 
-/** The text after the block of the first `^` was moved; the cursor is there. */
+/** Returns the text after moving the block at the first `^`, with `^` at the new cursor. */
 function moved(text: string, by: 1 | -1, times = 1): string {
   const editor = editorOf(text.replace('^', ''));
   editor.dispatch({ selection: { anchor: text.indexOf('^') } });
@@ -27,7 +27,7 @@ function moved(text: string, by: 1 | -1, times = 1): string {
   return `${doc.sliceString(0, selection.main.head)}^${doc.sliceString(selection.main.head)}`;
 }
 
-test('a block moves past its neighbour, with the cursor, and back again', () => {
+test('a block moves past its neighbour together with the cursor, and back again', () => {
   const cases: [string, string][] = [
     ['o^ne\n\ntwo\n', 'two\n\no^ne\n'],
     ['one^\nmore\n\n\n```\ncode\n\ncode\n```\nend', '```\ncode\n\ncode\n```\n\n\none^\nmore\n\nend'],
@@ -48,7 +48,7 @@ test('a block moves past its neighbour, with the cursor, and back again', () => 
   assert.equal(moved('one^\n\ntwo', -1), 'one^\n\ntwo', 'the first one stays');
 });
 
-test('Enter goes on with a list, a task or a quote, and ends it where nothing was written', () => {
+test('Enter continues a list, a task or a quote, and ends it in an empty line', () => {
   const cases: [string, string][] = [
     ['- a', '- a\n- '],
     ['- [x] a', '- [x] a\n- [ ] '],
@@ -64,7 +64,7 @@ test('Enter goes on with a list, a task or a quote, and ends it where nothing wa
   }
 });
 
-test('a folded heading moves with what it hides, and past others that are folded', () => {
+test('a folded heading moves with the text that it hides, and past other folded headings', () => {
   const editor = editorOf('# A\n\na\n\n# B\n\nb\n\nb2\n\n# C\n\nc');
   const fold = (from: number, to: number) => editor.dispatch({ effects: foldEffect.of({ from, to }) });
   fold(3, 6);
@@ -84,7 +84,7 @@ test('a block is dropped between any of its siblings', () => {
   assert.equal(editor.state.doc.toString(), '- d\n- b\n- c\n- a', 'where it is it stays');
 });
 
-test('a moved block stays the same kind of block, whatever is beside it', () => {
+test('a moved block stays the same kind of block, whatever its neighbours are', () => {
   const pieces = [
     'para',
     '# head',
@@ -103,7 +103,7 @@ test('a moved block stays the same kind of block, whatever is beside it', () => 
         const before = kinds();
         if (gap === '\n' && before.length !== 4) continue;
         editor.dispatch({ selection: { anchor: editor.state.doc.line(3).from } });
-        // Two lists without more than an empty line between them are one.
+        // Two lists separated by an empty line only would be a single list.
         moveBlock(1)(asView(editor));
         assert.deepEqual(kinds(), before, JSON.stringify([one, gap, other, editor.state.doc.toString()]));
       }
@@ -115,7 +115,7 @@ function kindsOf(state: EditorState): string[] {
   return kinds;
 }
 
-/** However busy the machine is. */
+/** Parses the whole text, even on a busy machine. */
 function wholeTree(state: EditorState) {
   return ensureSyntaxTree(state, state.doc.length, 60_000) ?? assert.fail('the text was not parsed');
 }

@@ -14,7 +14,7 @@ function stateOf(doc: string, anchor = 0): EditorState {
   return state.update({}).state;
 }
 
-/** A text with the space in place of what the editor shows as one. */
+/** Returns the text with joined lines, each break as the space that the editor shows. */
 function shownOf(state: EditorState): string {
   let shown = '';
   let end = 0;
@@ -28,7 +28,7 @@ function shownOf(state: EditorState): string {
   return shown + state.sliceDoc(end);
 }
 
-test('lines of a paragraph are shown as one line, as in the page, and what has lines there keeps them', () => {
+test('lines of a paragraph are shown as one line, as in the page, and constructs that need their lines keep them', () => {
   const cases: [text: string, shown: string][] = [
     ['one\ntwo\nthree\n\nfour', 'one two three\n\nfour'],
     ['one  \ntwo\\\nthree\nfour', 'one  \ntwo\\\nthree four'],
@@ -46,7 +46,7 @@ test('lines of a paragraph are shown as one line, as in the page, and what has l
   for (const [text, shown] of cases) assert.equal(shownOf(stateOf(text)), shown, JSON.stringify(text));
 });
 
-test('after an edit the same lines are joined as in a text that is opened', () => {
+test('after an edit the same lines are joined as in a newly opened text', () => {
   const pieces = ['one\ntwo', '\n\n', '- a\n  b', '> c\n> d', '```\n', '# h\n', '\\\n', 'x\n'];
   for (let seed = 0; seed < 200; seed += 1) {
     let number = seed;
@@ -67,7 +67,7 @@ test('after an edit the same lines are joined as in a text that is opened', () =
   }
 });
 
-test('a tree that is parsed again, and says the same, leaves what is shown as it is', () => {
+test('parsing a text again with the same result leaves the decorations unchanged', () => {
   const state = stateOf('one\ntwo');
   const find = () => [Decoration.mark({ class: 'found' }).range(0, 3)];
   const found = RangeSet.of(find());
@@ -76,7 +76,9 @@ test('a tree that is parsed again, and says the same, leaves what is shown as it
   assert.equal(findAgain(found, state.update({}), before, find), found);
 });
 
-/** The text after a command at the `^`, and where the caret is then; undefined where the command is none for the place. */
+/**
+ * Returns the text after a command at `^`, with `^` at the new caret; undefined if the command does not apply there.
+ */
 function after(command: StateCommand, text: string): string | undefined {
   const at = text.indexOf('^');
   let state = stateOf(text.replace('^', ''), at);
@@ -85,7 +87,7 @@ function after(command: StateCommand, text: string): string | undefined {
   return isDone ? `${state.sliceDoc(0, head)}^${state.sliceDoc(head)}` : undefined;
 }
 
-test('Enter begins a paragraph of the page, and Shift+Enter a line of it', () => {
+test('Enter begins a new paragraph of the page, and Shift+Enter a new line in it', () => {
   const cases: [before: string, expected: string | undefined][] = [
     ['one^', 'one\n\n^'],
     ['one ^two', 'one \n\n^two'],
@@ -105,7 +107,7 @@ test('Enter begins a paragraph of the page, and Shift+Enter a line of it', () =>
   assert.equal(after(breakLine, '# Head^'), undefined);
 });
 
-test('Backspace takes back what Enter did', () => {
+test('Backspace undoes Enter', () => {
   for (const text of ['one^', 'one ^two', 'one^\n\ntwo', 'one\ntwo^ three']) {
     const entered = after(newParagraph, text);
     assert.equal(after(joinParagraphs, entered ?? ''), text);

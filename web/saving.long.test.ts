@@ -21,7 +21,7 @@ async function type(page: Page, words: string): Promise<void> {
   await page.keyboard.type(words);
 }
 
-test('nothing that is typed is lost or written twice', { skip }, async (t) => {
+test('typed text is never lost and never written twice', { skip }, async (t) => {
   const owner = await world.owner();
   const { body } = await owner.get('/v1/overview');
   const api = `/v1/wikis/${owner.wiki_id}`;
@@ -33,7 +33,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
   const other = await context.newPage();
   collectComplaints(other, complaints);
 
-  await t.test('each new page has its own unsaved text, and another visit is offered it', async () => {
+  await t.test('each new page has its own unsaved text, which another visit is offered', async () => {
     await page.goto(`${root}/-/new`);
     await page.getByLabel('Title').fill('First');
     await type(page, 'One half of the first.');
@@ -47,7 +47,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await page.reload();
     await page.getByText('Your unsaved changes were restored').waitFor();
     assert.equal(await textOf(page), 'One half of the first.');
-    // Another visit of the address, where a reload would go on with the same page.
+    // A separate visit of the address, where a reload would continue the same page.
     await page.goto('about:blank');
     await page.goto(`${root}/-/new`);
     const offer = page.getByRole('status').filter({ hasText: 'An unsaved new page “First”' });
@@ -61,7 +61,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await other.waitForURL(`${root}/second`);
   });
 
-  await t.test('two tabs on one page keep what each has', async () => {
+  await t.test('two tabs on one page each keep their text', async () => {
     for (const [tab, words] of [
       [page, 'Of the first tab.'],
       [other, 'Of the other tab.'],
@@ -84,7 +84,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await other.goto('about:blank');
   });
 
-  await t.test('another device goes on with what is not saved, or discards it', async (t) => {
+  await t.test('another device continues or discards an unsaved text', async (t) => {
     const { body: kept } = await until(
       'the service has the text',
       () => owner.get(`${api}/autosaves?page_id=${page_id}`),
@@ -117,7 +117,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     isCut = false;
     await type(far, '!');
     await until('the copy of this device alone', ids, (now) => now.length === 1 && now[0] !== kept[0].autosave_id);
-    await t.test('which the first device goes on with, and what it had itself is offered', async () => {
+    await t.test('the first device continues the newer text, and is offered its own', async () => {
       await page.goto('about:blank');
       await page.goto(`${root}/-/edit/guide`);
       await page.getByText('Your unsaved changes from another device were restored').waitFor();
@@ -128,7 +128,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     });
     await far.getByRole('button', { name: 'Discard them' }).click();
     assert.equal(await textOf(far), 'Here.\n');
-    await t.test('but not with what is of an earlier revision, which is offered', async () => {
+    await t.test('an unsaved text of an earlier revision is only offered', async () => {
       const { body: made } = await owner.post(`${api}/pages`, { title: 'Revised', markdown: 'As it was.' });
       const copy = { page_id: made.page_id, base_revision: 1, title: 'Revised', markdown: 'Of the first revision.' };
       const headers = { 'content-type': 'application/json' };
@@ -141,7 +141,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       assert.equal(await textOf(far), 'As it is.');
       await far.getByRole('button', { name: 'Discard' }).click();
     });
-    await t.test('nor, at a later visit, with what was put aside for another draft', async () => {
+    await t.test('a text set aside for another draft is not resumed at a later visit', async () => {
       const { body: made } = await owner.post(`${api}/pages`, { title: 'Two drafts', markdown: 'Begun.' });
       const address = `${root}/-/edit/${made.path}`;
       await far.goto(address);
@@ -173,7 +173,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       assert.equal(await textOf(far), 'Begun. Here.');
       await far.getByRole('button', { name: 'Discard' }).click();
     });
-    await t.test('a new page too, from the home of its wiki, in its place', async () => {
+    await t.test('a new page is continued from the home of its wiki, and keeps its place', async () => {
       await far.goto(`${root}/-/new?parent=${page_id}`);
       await far.getByLabel('Title').fill('Begun far away');
       await type(far, 'Half a sent');
@@ -192,13 +192,13 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await device.close();
   });
 
-  await t.test('saving stays in the editor and says so', async () => {
+  await t.test('saving stays in the editor and shows that the page is saved', async () => {
     await page.keyboard.press('Control+s');
     await page.getByText('Saved at').waitFor();
     assert.equal((await pageNow()).markdown, 'Here.\n\nOf the first tab.');
   });
 
-  await t.test('the tree stays beside the editor, and what is left by it is kept and said', async () => {
+  await t.test('the tree stays next to the editor, and leaving by it keeps the text and says so', async () => {
     await other.goto(`${root}/-/edit/first`);
     await row(other, 'First').and(other.locator('[aria-current="page"]')).waitFor();
     await type(other, ' Unsaved.');
@@ -213,7 +213,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await other.getByRole('link', { name: 'Continue editing' }).click();
     await text(other).getByText('Unsaved.').waitFor();
     await other.getByRole('button', { name: 'Discard them' }).click();
-    // Of new pages, which have one address, it leads to the one that was left.
+    // New pages share one address; the link leads to the page that was left last.
     for (const title of ['Left before', 'Left last']) {
       await other.goto(`${root}/-/new`);
       await other.getByLabel('Title').fill(title);
@@ -233,7 +233,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     assert.equal(await flash(other, 'not saved yet').count(), 0);
   });
 
-  await t.test('without a connection it waits, and saves what was typed meanwhile too', async () => {
+  await t.test('without a connection saving waits, and then includes the text typed since', async () => {
     await context.setOffline(true);
     await type(page, ' Offline.');
     await page.keyboard.press('Control+s');
@@ -244,7 +244,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     assert.equal((await pageNow()).markdown, 'Here.\n\nOf the first tab. Offline. Later.');
   });
 
-  await t.test('a save whose answer is lost is not done twice, also after a crash of the tab', async () => {
+  await t.test('a save whose answer is lost is not repeated, even after a crash of the tab', async () => {
     const { revision } = await pageNow();
     await page.route('**/v1/wikis/*/pages/*', async (route) => {
       if (route.request().method() === 'PATCH') await route.fetch();
@@ -266,66 +266,66 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     assert.equal(now.revision, revision + 2);
   });
 
-  await t.test('where two changed the same place, each place is chosen by keyboard and saved on theirs', async () => {
-    const now = await pageNow();
-    const theirs = { markdown: now.markdown.replace('Here.', 'Here and there.'), base_revision: now.revision };
-    assert.equal((await owner.patch(`${api}/pages/${page_id}`, theirs)).status, 200);
-    await text(page).click();
-    await page.keyboard.press('Control+Home');
-    await page.keyboard.type('Right ');
-    await page.keyboard.press('Control+s');
-    await keepBoth(page, async (dialog) => {
-      assert.match((await dialog.locator('mark').allTextContents()).join('|'), /Right.*there/);
-      await assertAccessible(page, 'choosing versions');
-    });
-    await until(
-      'both are saved',
-      async () => (await pageNow()).markdown as string,
-      (markdown) => markdown.startsWith('Right Here.\nHere and there.\n'),
-    );
-  });
-
   await t.test(
-    'what two people write in the same place is chosen by its writer, also after the tab was closed',
+    "conflicting places are chosen one by one by keyboard, and saved on the other user's revision",
     async () => {
-      const colleague = await world.member(owner.workspace_id, 'member');
-      const theirs = await openBrowserFor(world, colleague.user_id);
-      const { page: far } = await openWatched(theirs);
-      const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
-      for (const tab of [far, page]) await tab.goto(`${root}/-/edit/second`);
-      for (const [tab, words] of [
-        [far, ' Of the colleague.'],
-        [page, ' Of the owner.'],
-      ] as const) {
-        await type(tab, words);
-        await tab.keyboard.press('Control+s');
-      }
-      await dialog.waitFor();
-      await dialog.getByRole('radio', { name: 'Edit' }).check();
-      await page.keyboard.press('Control+End');
-      await page.keyboard.type(' Of both.');
-      await page.goto('about:blank');
-      await page.goto(`${root}/-/edit/second`);
-      await text(page).getByText('Of the owner.').waitFor();
+      const now = await pageNow();
+      const theirs = { markdown: now.markdown.replace('Here.', 'Here and there.'), base_revision: now.revision };
+      assert.equal((await owner.patch(`${api}/pages/${page_id}`, theirs)).status, 200);
       await text(page).click();
+      await page.keyboard.press('Control+Home');
+      await page.keyboard.type('Right ');
       await page.keyboard.press('Control+s');
-      await dialog.waitFor();
-      assert.match(await dialog.getByRole('textbox').inputValue(), /Of the owner\.\n.*Of the colleague\. Of both\.$/);
-      await page.keyboard.press('Escape');
-      const note = page.getByRole('alert').filter({ hasText: 'This is not saved yet' });
-      await note.waitFor();
-      assert.equal(await textOf(page), 'All of the second. Of the owner.', 'there are no marks in the text');
-      await note.getByRole('button', { name: 'Choose versions' }).click();
-      await dialog.getByRole('button', { name: 'Save this' }).click();
-      await page.getByText('Saved at').waitFor();
-      const { markdown } = (await owner.get(`${api}/pages/path/second`)).body;
-      assert.match(markdown, /Of the owner\.\n.*Of the colleague\. Of both\.$/);
-      await theirs.close();
-      await page.goto(`${root}/-/edit/guide`);
+      await keepBoth(page, async (dialog) => {
+        assert.match((await dialog.locator('mark').allTextContents()).join('|'), /Right.*there/);
+        await assertAccessible(page, 'choosing versions');
+      });
+      await until(
+        'both are saved',
+        async () => (await pageNow()).markdown as string,
+        (markdown) => markdown.startsWith('Right Here.\nHere and there.\n'),
+      );
     },
   );
 
-  await t.test('when the session ends, signing in again goes on with the same text', async () => {
+  await t.test('the writer chooses between conflicting edits of a place, even after the tab was closed', async () => {
+    const colleague = await world.member(owner.workspace_id, 'member');
+    const theirs = await openBrowserFor(world, colleague.user_id);
+    const { page: far } = await openWatched(theirs);
+    const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
+    for (const tab of [far, page]) await tab.goto(`${root}/-/edit/second`);
+    for (const [tab, words] of [
+      [far, ' Of the colleague.'],
+      [page, ' Of the owner.'],
+    ] as const) {
+      await type(tab, words);
+      await tab.keyboard.press('Control+s');
+    }
+    await dialog.waitFor();
+    await dialog.getByRole('radio', { name: 'Edit' }).check();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' Of both.');
+    await page.goto('about:blank');
+    await page.goto(`${root}/-/edit/second`);
+    await text(page).getByText('Of the owner.').waitFor();
+    await text(page).click();
+    await page.keyboard.press('Control+s');
+    await dialog.waitFor();
+    assert.match(await dialog.getByRole('textbox').inputValue(), /Of the owner\.\n.*Of the colleague\. Of both\.$/);
+    await page.keyboard.press('Escape');
+    const note = page.getByRole('alert').filter({ hasText: 'This is not saved yet' });
+    await note.waitFor();
+    assert.equal(await textOf(page), 'All of the second. Of the owner.', 'there are no marks in the text');
+    await note.getByRole('button', { name: 'Choose versions' }).click();
+    await dialog.getByRole('button', { name: 'Save this' }).click();
+    await page.getByText('Saved at').waitFor();
+    const { markdown } = (await owner.get(`${api}/pages/path/second`)).body;
+    assert.match(markdown, /Of the owner\.\n.*Of the colleague\. Of both\.$/);
+    await theirs.close();
+    await page.goto(`${root}/-/edit/guide`);
+  });
+
+  await t.test('after the session has ended, signing in again continues with the same text', async () => {
     const cookies = await context.cookies();
     await context.clearCookies();
     await type(page, ' Signed out.');
@@ -342,7 +342,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     assert.match((await pageNow()).markdown, / Signed out\.$/);
   });
 
-  await t.test('a picture comes into a new page, which is not published before it is saved', async () => {
+  await t.test('a picture can be added to a new page without publishing it', async () => {
     await page.goto(`${root}/-/new`);
     const dataTransfer = await page.evaluateHandle((base64) => {
       const data = new DataTransfer();
@@ -366,7 +366,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     assert.equal((await owner.get(`${api}/pages/path/with-a-picture-3`)).body.status, 'published');
   });
 
-  await t.test('what is said to be stored survives a crash of the tab and of the browser', async () => {
+  await t.test('a text reported as stored survives a crash of the tab and of the browser', async () => {
     const { body: made } = await owner.post(`${api}/pages`, { title: 'Crashes', markdown: '' });
     const { body: signedIn } = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
     const typist = await Typist.start(`${root}/-/edit/${made.path}`, signedIn.browser_secret);
@@ -387,7 +387,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
         await typist.open();
         await typist.assertKept(typist.typed, kill);
       }
-      // A long text is stored in another way while it is typed.
+      // A long text is stored in another way during typing.
       const long = `${'words '.repeat(20)}\n\n`.repeat(1_000);
       typist.typed += long;
       await typist.page.locator('ibid-editor').evaluate((editor: HTMLElement & { text: string }, more) => {
