@@ -32,7 +32,7 @@ test('an owner renames a workspace, changes their address, deletes the workspace
   const at = (path: string) => world.address + path;
   const pathOfPage = () => new URL(page.url()).pathname;
 
-  /** The path of the link to confirm a change, in the mail to this address. */
+  /** Returns the path of the confirmation link in the mail to this address. */
   async function linkTo(address: string): Promise<string> {
     const found = () =>
       mail.messages
@@ -41,7 +41,7 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     return (await until(`${address} has a link`, found, ({ length }) => length > 0)).at(-1) ?? '';
   }
 
-  await t.test('the page General is the first of the settings, and changes name and address', async () => {
+  await t.test('the page General comes first in the settings, and changes name and address', async () => {
     await page.goto(at('/ada/-/members'));
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').first().click();
     await page.waitForURL('**/ada/-/general');
@@ -58,7 +58,7 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     await page.getByRole('link', { name: 'Acme Engineering' }).first().waitFor();
   });
 
-  await t.test('a workspace shows its letter, then its logo in the bar at once, wherever it stands', async () => {
+  await t.test('a workspace shows its letter, and a new logo appears everywhere at once', async () => {
     const width = (at = page.locator('.brand img.logo')) =>
       at.evaluate((it: HTMLImageElement) => it.decode().then(() => it.naturalWidth));
     const type = () =>
@@ -84,7 +84,7 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     assert.equal(await type(), 'image/svg+xml');
   });
 
-  await t.test('an earlier address leads to the present one', async () => {
+  await t.test('an earlier address redirects to the current one', async () => {
     await page.goto(at('/ada/main'));
     assert.equal(pathOfPage(), '/acme/main');
     await page.goto(at('/ada/-/general'));
@@ -109,7 +109,7 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     await page.getByText('You sign in as ada@example.org').waitFor();
   });
 
-  await t.test('a workspace is deleted by its name alone, after an export of each wiki was offered', async () => {
+  await t.test('a workspace is deleted only with its name, after an export of each wiki was offered', async () => {
     await page.goto(at('/acme/-/general'));
     const exports = page.getByRole('link', { name: /^Export / });
     assert.equal(await exports.first().getAttribute('href'), '/acme/main/-/transfer');
@@ -126,7 +126,7 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     complaints.length = 0;
   });
 
-  await t.test('an owner restores it from the profile', async () => {
+  await t.test('an owner restores the workspace from the profile', async () => {
     await page.goto(at('/me'));
     await assertAccessible(page, 'a profile with a deleted workspace');
     await page.getByRole('button', { name: 'Restore Acme Engineering' }).click();

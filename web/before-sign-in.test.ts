@@ -49,7 +49,7 @@ const world = await openWorld(
 
 const SAME_SITE = { accept: 'text/html', 'sec-fetch-site': 'same-origin' };
 
-/** A browser without a session, by which a person stands before the service. */
+/** Opens a page in a browser without a session. */
 const open = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
   world.anonymous.send('GET', path, { redirect: 'manual', headers: { ...SAME_SITE, ...headers } });
 const submit = (path: string, fields: Record<string, string>, headers: Record<string, string> = SAME_SITE) =>
@@ -59,7 +59,7 @@ const submit = (path: string, fields: Record<string, string>, headers: Record<st
     body: new URLSearchParams(fields),
   });
 
-/** The text of a page, as it is read. */
+/** Returns the visible text of a page. */
 function textOf({ body }: Answer): string {
   return String(body)
     .replace(/<(style|script|head)[\s\S]*?<\/\1>/g, ' ')
@@ -69,14 +69,14 @@ function textOf({ body }: Answer): string {
     .replace(/\s+/g, ' ');
 }
 
-/** The line of the log that is meant: an answer is logged before it is sent. */
+/** Returns the log line that matches. A response is logged before it is sent. */
 function logged(isMeant: (line: Line) => boolean): Line {
   const line = lines.find(isMeant);
   assert.ok(line, `not in the log, whose last lines are: ${JSON.stringify(lines.slice(-5))}`);
   return line;
 }
 
-/** Asserts what a person reads and what the log says of one refusal. Returns the line of the log. */
+/** Asserts the text that a user reads about a refusal, and its reason in the log. Returns the log line. */
 function assertTold(answer: Answer, status: number, sentence: string | RegExp, reason: string): Line {
   const text = textOf(answer);
   assert.equal(answer.status, status, text);
@@ -88,7 +88,7 @@ function assertTold(answer: Answer, status: number, sentence: string | RegExp, r
   return logged((it) => it.reason === reason && it.request_id === request_id);
 }
 
-test('a form that no page of the service sent is refused by its cause, and the log names the origins', async () => {
+test('a form that no page of the service sent is refused with its cause, and the log names the origins', async () => {
   const forms = ['/welcome', '/sign-in', '/sign-in/link', '/invitations/accept', '/sign-out', '/-/admin', '/begin'];
   for (const form of forms) {
     const lan = { host: 'nas.lan:8080', origin: 'http://nas.lan:8080' };
@@ -117,7 +117,7 @@ test('a form that no page of the service sent is refused by its cause, and the l
   );
 });
 
-/** A form of a browser that came by another name of the machine. `fetch` sets the Host itself. */
+/** Submits a form from a browser that used another name of the machine. `fetch` sets the Host itself. */
 async function submitByHost(path: string, headers: Record<string, string>): Promise<Answer> {
   const { request } = await import('node:http');
   return new Promise((resolve, reject) => {
@@ -138,7 +138,7 @@ async function submitByHost(path: string, headers: Record<string, string>): Prom
   });
 }
 
-test('the link of a mail that is wrong, was used or is too old says so', async () => {
+test('a link in a mail that is wrong, used or expired says so', async () => {
   const person = await world.person();
   const used = await signInLink(world, person.user_id);
   assert.equal((await submit('/sign-in/link', { token: used })).status, 303);
@@ -151,7 +151,7 @@ test('the link of a mail that is wrong, was used or is too old says so', async (
   assertTold(await submit('/sign-in/link', { token: old }), 401, sentence, 'link_expired');
 });
 
-test('a wrong password and an unknown address are told alike', async () => {
+test('a wrong password and an unknown address get the same answer', async () => {
   for (const email of ['nobody@example.com', (await personWithAddress()).email]) {
     assertTold(
       await submit('/sign-in', { email, password: 'wrong horse battery staple' }),
@@ -168,7 +168,7 @@ async function personWithAddress() {
   return { user_id, email: user?.email ?? '' };
 }
 
-test('the welcome link of a service that has users says that it has', async () => {
+test('the welcome link of a service with users says that it already has users', async () => {
   await world.person();
   const fields = { token: 'x', display_name: 'A', email: 'a@example.com' };
   const sentence =
@@ -176,7 +176,7 @@ test('the welcome link of a service that has users says that it has', async () =
   assertTold(await submit('/welcome', fields), 401, sentence, 'welcome_has_users');
 });
 
-test('a welcome link that is none of this service says where the link is', async () => {
+test('an invalid welcome link says where to find the valid one', async () => {
   const empty = await openWorld({}, { log: pino({ level: 'info' }, sink) });
   const answer = await empty.anonymous.send('POST', '/welcome', {
     headers: SAME_SITE,
@@ -194,7 +194,7 @@ test('an invitation link that opens nothing says whom to ask', async () => {
   }
 });
 
-test('the page of operators is an address with nothing, and the log tells the operator why', async () => {
+test('the page of operators looks like a missing page to other users, and the log tells the operator why', async () => {
   assert.equal((await open('/-/admin')).headers.get('location'), '/sign-in?next=%2F-%2Fadmin');
   assert.equal((await submit('/-/admin', { do: 'retry' })).status, 303);
   const unverified = await world.person('unverified@example.com');
@@ -209,7 +209,7 @@ test('the page of operators is an address with nothing, and the log tells the op
   assertTold(seen, 404, 'There is no such wiki.', 'no_operator');
 });
 
-/** Begins at /sign-in/openid, lets the provider send the browser back, and opens the page that it comes to. */
+/** Begins at /sign-in/openid, lets the provider redirect the browser, and opens the callback. */
 async function comeBack(browse: (url: string) => Promise<string>, forged?: (nonce: string) => JWTPayload) {
   const begun = await open('/sign-in/openid');
   const cookie = begun.headers.getSetCookie()[0]?.split(';')[0] ?? '';
@@ -236,7 +236,7 @@ test('a sign-in that the issuer refuses says so, and the log has the reason of t
   assert.deepEqual([line.error, line.description], ['access_denied', 'not in the group wiki']);
 });
 
-test('a callback without its attempt, or a second time, says to start again', async () => {
+test('a callback without its attempt, or used a second time, says to start again', async () => {
   const sentence =
     'This sign-in took longer than 10 minutes, was completed already, or began in another browser. Start again.';
   const { answer, path, cookie } = await comeBack(as({ sub: 'twice' }));
@@ -245,7 +245,7 @@ test('a callback without its attempt, or a second time, says to start again', as
   assertTold(await open('/sign-in/callback?code=x&state=y'), 401, sentence, 'openid_attempt_unknown');
 });
 
-test('clocks that differ are told and logged by how much', async () => {
+test('a clock difference is shown and logged with its size', async () => {
   const now = Math.floor(Date.now() / 1000);
   for (const [claims, words, about] of [
     [{ iat: now + 90 }, 'ahead of', 90],
@@ -260,12 +260,12 @@ test('clocks that differ are told and logged by how much', async () => {
   }
 });
 
-test('an answer of the issuer that cannot be trusted says where its reason is', async () => {
+test('an untrusted answer of the issuer says where its reason is logged', async () => {
   const { answer } = await comeBack(as({ sub: 'ann' }), (nonce) => ({ nonce, aud: 'another client' }));
   assertTold(answer, 401, 'could not be accepted. Start again.', 'openid_answer_invalid');
 });
 
-/** What a user reads who is in no workspace after signing in at the issuer. */
+/** Returns the text for a user without a workspace after signing in at the issuer. */
 async function beginsWith(account: Account): Promise<string> {
   const { answer } = await comeBack(as(account));
   assert.equal(answer.status, 303, textOf(answer));
@@ -276,7 +276,7 @@ async function beginsWith(account: Account): Promise<string> {
   return textOf(await open('/begin', { cookie }));
 }
 
-test('a user whose address the issuer does not send, or does not verify, learns why no invitation is shown', async () => {
+test('a user whose address the issuer does not send or verify learns why no invitation is shown', async () => {
   assert.match(await beginsWith({ sub: 'bare' }), /Your organization sends no e-mail address of yours/);
   logged((it) => it.reason === 'openid_no_address' && it.subject === 'bare');
   for (const [sub, email_verified, claim] of [
@@ -326,7 +326,7 @@ test('each endpoint that needs no credential refuses a wrong secret with a reaso
   assert.ok(refused >= 10, `${refused} were refused`);
 });
 
-test('a session that has ended, and a code that the issuer does not take, say so', async () => {
+test('an ended session, and a code that the issuer does not accept, say so', async () => {
   const { tokens } = await signedInClient(world, (await world.person()).user_id);
   const spent = { refresh_token: tokens.refresh_token };
   assert.equal((await world.anonymous.post('/v1/auth/refresh', spent)).status, 200);
@@ -347,7 +347,7 @@ test('a session that has ended, and a code that the issuer does not take, say so
   assert.equal((await world.anonymous.post('/v1/auth/invitation', { token: 'account' })).status, 401);
 });
 
-test('an address that SIGN_IN_DOMAINS keeps out is told so, by mail and at the issuer', async () => {
+test('an address that SIGN_IN_DOMAINS excludes is told so, by mail and at the issuer', async () => {
   const closed = await openWorld(
     {
       PUBLIC_URL,
@@ -370,7 +370,7 @@ test('an address that SIGN_IN_DOMAINS keeps out is told so, by mail and at the i
   assertTold(refused, 403, 'Only verified addresses of example.com may sign in here', 'domain_not_verified');
 });
 
-test('a page that is opened without a session leaves no warning in the log', async () => {
+test('a page opened without a session leaves no warning in the log', async () => {
   const before = lines.length;
   for (const path of [
     '/',
@@ -390,7 +390,7 @@ test('a page that is opened without a session leaves no warning in the log', asy
   );
 });
 
-test('each refusal of a person without a session was seen above, with its reason', () => {
+test('the tests above covered every refusal before sign-in, with its reason', () => {
   const seen = new Set(lines.map(({ reason }) => reason));
   assert.deepEqual(
     Object.keys(REFUSALS).filter((reason) => !seen.has(reason)),

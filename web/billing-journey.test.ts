@@ -25,14 +25,14 @@ const world = await openWorld({
 });
 stripe.sendEventsTo(world.address);
 
-test('without a script an owner previews a plan, pays it, grows, fails to pay, is read-only, pays and goes on', {
+test('without a script an owner previews a plan, pays, adds seats, fails to pay, becomes read-only, and pays again', {
   skip,
 }, async () => {
   const owner = await world.owner('ada@example.com');
   const context = await openBrowserFor(world, owner.user_id, { javaScriptEnabled: false });
   const page = await context.newPage();
   const plan = `${world.address}/ada/-/billing`;
-  /** Loads the page again until it shows this. */
+  /** Reloads the page until it shows these words. */
   const shows = (words: string) =>
     until(`the page shows ${words}`, async () => {
       await page.goto(plan);
@@ -49,7 +49,7 @@ test('without a script an owner previews a plan, pays it, grows, fails to pay, i
   await page.goto(`${plan}?plan=team_monthly`);
   await page.getByRole('button', { name: 'Go to the payment of Team' }).click();
   const payment = page.getByRole('link', { name: 'Pay for the plan' });
-  // The address that Stripe leads back to has the port of the configuration, not that of the test.
+  // Stripe's return address has the port of the configuration, not the port of the test.
   const session = [...account.sessions.values()][0];
   assert.ok(session);
   Object.assign(session, { success_url: `${plan}?checkout=done`, cancel_url: `${plan}?checkout=cancelled` });
@@ -107,7 +107,7 @@ test('without a script an owner previews a plan, pays it, grows, fails to pay, i
 
 function testPaymentFromWidget(browser: string, options: TestOptions, launch?: typeof launchFirefox): void {
   test(
-    `in the page of another site an owner previews a plan, pays it, grows, is read-only and goes on, in ${browser}`,
+    `in the page of another site an owner previews a plan, pays, adds seats, and pays again after read-only, in ${browser}`,
     options,
     async () => {
       const { owner, origin } = await openWidgetSite(world, `${browser.toLowerCase()}@example.com`);
@@ -118,7 +118,7 @@ function testPaymentFromWidget(browser: string, options: TestOptions, launch?: t
         await page.goto(origin);
         await widget.getByText('Plan', { exact: true }).click();
       };
-      /** Loads the page again until its widget shows this. */
+      /** Reloads the page until its widget shows these words. */
       const shows = (words: string) =>
         until(`the widget shows ${words}`, async () => {
           await open();
@@ -151,7 +151,7 @@ function testPaymentFromWidget(browser: string, options: TestOptions, launch?: t
       account.age(customer.id, 16 * 86_400);
       const [subscription] = account.subscriptionsOf(customer.id);
       assert.ok(subscription);
-      // Any event of the customer is a reason to ask Stripe.
+      // Any event of the customer makes the service ask Stripe.
       account.cancelAtPeriodEnd(subscription, false);
       await shows('The workspace is read-only until it is paid.');
       const pages = `/v1/wikis/${owner.wiki_id}/pages`;

@@ -10,28 +10,30 @@ const world = await openWorld();
 const ada = await world.owner('ada@example.com');
 const WINDOW = { viewport: { width: 1_440, height: 900 }, colorScheme: 'light' } as const;
 
-/** Finds an operation by the field above the list of operations, and shows it. */
+/** Finds an operation by the filter above the list, and opens it. */
 async function find(page: Page, words: string, operation: string): Promise<void> {
   await page.getByPlaceholder('Filter').fill(words);
   await page.getByRole('link', { name: operation, exact: true }).click();
   await page.getByRole('heading', { name: operation, exact: true }).waitFor();
 }
 
-/** Sends the request of the operation that is shown. */
+/** Sends the request of the open operation. */
 async function send(page: Page, path: string): Promise<Response> {
   const answered = page.waitForResponse((response) => new URL(response.url()).pathname === path);
   await page.getByRole('button', { name: 'Execute' }).click();
   return answered;
 }
 
-test('a key is tried in the reference, which works from this service alone under its policy', { skip }, async (t) => {
+test('a key can be tried in the reference, which loads everything from this service under its policy', {
+  skip,
+}, async (t) => {
   const context = await openContext(await launchBrowser(), WINDOW);
   const { page, complaints } = await openWatched(context);
   const origins = new Set<string>();
   page.on('request', (request) => origins.add(new URL(request.url()).origin));
   const { body: key } = await ada.post('/v1/me/api-keys', { name: 'Trial' });
 
-  await t.test('operations are grouped by resource, those of the widgets last, and all groups are folded', async () => {
+  await t.test('operations are grouped by resource, widgets last, and all groups are folded', async () => {
     const described = page.waitForResponse('**/docs/openapi.json');
     const answer = await page.goto(`${world.address}/docs`);
     assert.match((await described).headers()['content-encoding'] ?? '', /^(br|gzip)$/);
@@ -49,7 +51,7 @@ test('a key is tried in the reference, which works from this service alone under
   });
 
   await t.test(
-    'an operation that a search finds has samples, fields, and errors that link to their meaning',
+    'an operation found by the search has samples, fields, and errors that link to their meaning',
     async () => {
       await find(page, 'edit', 'Edit a page');
       await page.getByText('curl', { exact: true }).first().waitFor();
@@ -63,7 +65,7 @@ test('a key is tried in the reference, which works from this service alone under
     },
   );
 
-  await t.test('without a key and a session a request is refused, and an address brings no key', async () => {
+  await t.test('without a key and a session a request is refused, and an address cannot bring a key', async () => {
     const state = Buffer.from('{"apiKeyId":"bearer"}').toString('base64url');
     const brought = new URLSearchParams({ state, access_token: key.secret, token_type: 'Bearer' });
     for (const end of [`?${brought}`, `#${brought}`, `#?${brought}`, `#?route=${encodeURIComponent(`a&${brought}`)}`]) {
@@ -76,7 +78,7 @@ test('a key is tried in the reference, which works from this service alone under
     await page.getByText('Unauthorized (401)').waitFor();
   });
 
-  await t.test('with a key it is answered 200, and the page shows the body', async () => {
+  await t.test('with a key the request is answered 200, and the page shows the body', async () => {
     await page.getByRole('link', { name: 'Authentication' }).click();
     await page.getByLabel('API key or access token').fill(key.secret);
     await page.getByRole('button', { name: 'Use this key' }).click();
@@ -92,7 +94,7 @@ test('a key is tried in the reference, which works from this service alone under
     assert.deepEqual(await findViolations(page), [], 'the answer');
   });
 
-  await t.test('the key is kept nowhere else, and is gone when it is removed', async () => {
+  await t.test('the key is stored nowhere else, and is gone when it is removed', async () => {
     const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])');
     assert.ok(!String(kept).includes(key.secret));
     await page.getByRole('link', { name: 'Authentication' }).click();
@@ -107,7 +109,7 @@ test('a key is tried in the reference, which works from this service alone under
   await context.close();
 });
 
-test('the reference sends the session of the browser where no key was entered', { skip }, async () => {
+test('without a key the reference sends the session of the browser', { skip }, async () => {
   const context = await openBrowserFor(world, ada.user_id, { ...WINDOW, colorScheme: 'dark' });
   const { page, complaints } = await openWatched(context);
   await page.goto(`${world.address}/docs`);
@@ -127,7 +129,9 @@ test('the reference sends the session of the browser where no key was entered', 
   await context.close();
 });
 
-test('without scripts the reference links to openapi.json and to pages that need none', { skip }, async () => {
+test('without scripts the reference links to openapi.json and to pages that work without scripts', {
+  skip,
+}, async () => {
   const context = await openContext(await launchBrowser(), { ...WINDOW, javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${world.address}/docs`);

@@ -10,7 +10,7 @@ import { freePort, makeFolder, spawnService } from '../test/process.ts';
 import { openPalette } from '../test/web-steps.ts';
 import { makeDatabase, openWorld } from '../test/world.ts';
 
-/** Chromium on another machine of the network, which reaches this one by a name. */
+/** Launches Chromium as on another machine of the network, which reaches this machine by a name. */
 const onLan = () =>
   chromium.launch({
     executablePath: CHROMIUM ?? '',
@@ -26,7 +26,7 @@ const sink = new Writable({
 });
 const log = pino({ level: 'info' }, sink);
 
-test('on a name of the LAN the first user is told what to set, and with it gets to a wiki that works', {
+test('at a LAN name the first user is told what to set, and then gets to a working wiki', {
   skip,
 }, async () => {
   const port = String(await freePort());
@@ -47,7 +47,7 @@ test('on a name of the LAN the first user is told what to set, and with it gets 
   assert.equal(await page.getByRole('button', { name: 'Create my wiki' }).count(), 0);
   await assertAccessible(page, 'welcome at another address');
 
-  // A form that is sent all the same, such as one that was open before.
+  // A form that is sent all the same, for example from a page that was already open.
   await page.evaluate(
     `document.body.insertAdjacentHTML('beforeend', '<form method="post" action="/welcome"><button>Send</button></form>')`,
   );
@@ -68,17 +68,17 @@ test('on a name of the LAN the first user is told what to set, and with it gets 
   await there.getByRole('button', { name: 'Create my wiki' }).click();
   await there.waitForURL('**/home/main/-/upload?first');
   await there.goto(`${named}/home/main`);
-  // What scripts read: over http a browser does not say which site asks.
+  // Requests by scripts: over HTTP a browser does not state the origin site.
   await (await openPalette(there)).fill('home');
   await there.getByRole('option').first().waitFor();
-  // Chromium says so of each page over http.
+  // Chromium reports this for each page over HTTP.
   assert.deepEqual(
     complaints.filter((it) => !it.includes('Cross-Origin-Opener-Policy header has been ignored')),
     [],
   );
 });
 
-test('the start prints what to set beside the link if HOST is every address and PUBLIC_URL is not set', async () => {
+test('the start prints the missing setting with the link if HOST is every address and PUBLIC_URL is not set', async () => {
   for (const [HOST, isTold] of [
     ['::', true],
     ['127.0.0.1', false],

@@ -33,7 +33,7 @@ const console = await browserOf(operator.user_id);
 const owner = await world.owner('owner@example.com');
 const ofWorkspace = `${PAGE}/workspaces/${owner.workspace_id}`;
 
-/** A job that was given up, and whose error quotes a text of its tenant. */
+/** Creates a failed job whose error quotes a text of its tenant. */
 async function failedJob(): Promise<string> {
   const job_id = newId('job');
   await world.db.query(sql`
@@ -49,13 +49,13 @@ async function statusOf(job_id: string): Promise<string | undefined> {
   return row?.status;
 }
 
-/** What operators did, the latest first. */
+/** Returns the actions of operators, latest first. */
 async function recorded(): Promise<AuditEvent[]> {
   const { body } = await owner.get(`/v1/workspaces/${owner.workspace_id}/audit-events?order=newest`);
   return (body as AuditEvent[]).filter(({ credential_kind }) => credential_kind === 'operator');
 }
 
-test('who is no operator, or has not verified the address, sees what there is at an address without a page', async () => {
+test('users who are not operators, or have not verified their address, see the same as for a missing page', async () => {
   const job_id = await failedJob();
   const unverified = await world.person('second@example.com');
   await world.db.query(sql`update users set email_verified = false where user_id = ${unverified.user_id}`);
@@ -80,7 +80,7 @@ test('who is no operator, or has not verified the address, sees what there is at
   assert.deepEqual([await statusOf(job_id), await recorded()], ['failed', []], 'nothing was done');
 });
 
-test('the page shows how the service is, and no text of a tenant', async () => {
+test('the page shows the health of the service, and no text of a tenant', async () => {
   const job_id = await failedJob();
   const texts = ['A secret title', 'A secret text', 'A secret workspace'];
   await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: texts[0], markdown: texts[1] });
@@ -106,7 +106,7 @@ test('the page shows how the service is, and no text of a tenant', async () => {
   assert.equal(withoutQuotations('to a@b.example: 550'), 'to … 550');
 });
 
-test('a job that was given up is run again from there, once, and only from our own page', async () => {
+test('a failed job is retried from there, once, and only from our own page', async () => {
   const job_id = await failedJob();
   assert.equal((await console.submit(PAGE, { do: 'retry', job_id }, 'cross-site')).status, 403);
   assert.equal(await statusOf(job_id), 'failed');

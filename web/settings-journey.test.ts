@@ -15,7 +15,7 @@ import { png } from '../test/pictures.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld, type World } from '../test/world.ts';
 
-/** A site of another origin; each step sets the page that it serves. */
+/** Opens a site of another origin. Each step sets the page that it serves. */
 async function openOtherSite() {
   const site = { text: '', origin: '' };
   const server = createServer((_request, response) => {
@@ -32,7 +32,7 @@ async function signIn(world: World, context: BrowserContext, user_id: string): P
   await context.addCookies([{ name: 'ibid', value: body.browser_secret, url: world.address }]);
 }
 
-/** The link in a mail, with the address of the test's service. */
+/** Returns the link in a mail, with the address of the test's service. */
 function linkIn(raw: string, world: World): string {
   const text = raw.replaceAll('=\r\n', '').replaceAll('=3D', '=');
   const [link] = /http:\/\/[^\s"<>]+token=[\w-]+/.exec(text) ?? [];
@@ -75,7 +75,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await ada.getByRole('link', { name: 'Settings of ada' }).click();
     await assertAccessible(ada, 'members');
     await ada.goto(`${world.address}/me`);
-    // A photo of a camera, which the page makes small before it is sent.
+    // A photo from a camera, which the page scales down before sending.
     await ada
       .getByLabel('Picture', { exact: false })
       .and(ada.locator('input[type=file]'))
@@ -102,7 +102,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     assert.equal(mail.messages.length, 1);
   });
 
-  await t.test('the invited user joins by the one message, in another browser', async () => {
+  await t.test('the invited user joins by this single message, in another browser', async () => {
     await grace.goto(linkIn(mail.messages[0]?.raw ?? '', world));
     await assertAccessible(grace, 'invitation');
     await grace.getByRole('button', { name: 'Join as grace@example.com' }).click();
@@ -118,7 +118,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     assert.equal((await grace.goto(settings('keys')))?.status(), 403);
   });
 
-  await t.test('the owner changes their role by keyboard', async () => {
+  await t.test("the owner changes the member's role by keyboard", async () => {
     await ada.goto(settings('members'));
     await ada.getByLabel('Role of grace').focus();
     await ada.keyboard.type('Dev');
@@ -128,7 +128,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     assert.equal(await ada.getByLabel('Role of grace').inputValue(), 'developer');
   });
 
-  await t.test('a developer makes a key, copies it, and a program uses it', async () => {
+  await t.test('a developer makes a key and copies it, and a program uses it', async () => {
     await graces.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: world.address });
     await grace.goto(settings('keys'));
     await assertAccessible(grace, 'keys, none yet');
@@ -203,7 +203,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await page.close();
   });
 
-  /** The addresses at the service that a page asks for, its frames included. */
+  /** Records the service's addresses that a page requests, including its frames. */
   function requestsOf(page: Page): string[] {
     const asked: string[] = [];
     page.on('request', (request) => {
@@ -213,7 +213,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     return asked;
   }
 
-  await t.test('an allowed site can show a widget in a frame, another cannot', async () => {
+  await t.test('an allowed site can show a widget in a frame, another site cannot', async () => {
     const token = await widgetToken('developers', secret);
     const address = `${world.address}/-/widgets/${owner.workspace_id}/developers`;
     const framing = `<!doctype html><html lang="en"><title>Intranet</title><main><h1>Intranet</h1>
@@ -233,7 +233,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     other.text = framing;
     const refused = await guests.newPage();
     const askedInVain = requestsOf(refused);
-    // It has loaded when its frame has.
+    // The page has loaded when its frame has.
     await refused.goto(other.origin);
     assert.deepEqual(askedInVain, [address], 'nothing that the document in the frame holds is asked for');
     assert.equal(await refused.frameLocator('iframe').getByText('Nightly import').count(), 0);
@@ -255,7 +255,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await page.close();
   });
 
-  await t.test('an owner exports a wiki and looks at the rest of the settings', async () => {
+  await t.test('an owner exports a wiki and opens the remaining settings', async () => {
     await ada.goto(settings('wikis'));
     await assertAccessible(ada, 'wikis');
     await ada.getByRole('link', { name: 'Export or import' }).click();
@@ -286,7 +286,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     }
   });
 
-  await t.test('on a phone a setting comes before the links to the others, which one row opens', async () => {
+  await t.test('on a phone the setting comes before the links to the others, which a single row opens', async () => {
     await ada.setViewportSize({ width: 390, height: 844 });
     await ada.goto(settings('members'));
     const wikis = ada.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Wikis' });

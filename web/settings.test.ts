@@ -24,7 +24,7 @@ async function browserOf(user_id: string) {
   return {
     open: (path: string) => visit('GET', path),
     submit: (path: string, fields: Record<string, string> | [string, string][]) => visit('POST', path, fields),
-    /** Posts a form with a file, from a page of this site unless stated. */
+    /** Posts a form with a file, from a page of this site unless stated otherwise. */
     send: (path: string, fields: Record<string, string | Blob>, site = 'same-origin'): Promise<Answer> => {
       const body = new FormData();
       for (const [name, value] of Object.entries(fields)) body.append(name, value);
@@ -61,7 +61,7 @@ const SECTIONS = {
 };
 
 for (const { slug: role, permissions } of ROLES) {
-  test(`a ${role} is offered the settings that are theirs, and no others`, async () => {
+  test(`a ${role} is offered exactly the settings that the role permits`, async () => {
     const member = await world.member(owner.workspace_id, role);
     const browser = await browserOf(member.user_id);
     const { body: members } = await browser.open(`/${slug}/-/members`);
@@ -88,7 +88,7 @@ for (const { slug: role, permissions } of ROLES) {
   });
 }
 
-test('a browser keeps a cookie of the device beyond the session, by which guesses of others do not delay it', async () => {
+test("a browser keeps a device cookie beyond the session, so that others' password guesses do not delay it", async () => {
   const { user_id } = await world.person('device@example.com');
   const client = await signedInClient(world, user_id);
   const password = 'correct horse battery staple';
@@ -122,7 +122,7 @@ test('the settings of a workspace are not found by users who are not its members
   assert.match(own.body, /You are in no workspace/);
 });
 
-test('a refused form says what went wrong, what to do, and the request id; the input is kept', async () => {
+test('a refused form shows the error, the remedy and the request id, and keeps the input', async () => {
   const path = `/${slug}/-/members`;
   const bad = await me.submit(path, { do: 'invite', email: 'two@example.com, three@example.com', role: 'viewer' });
   assert.equal(bad.status, 400);
@@ -243,7 +243,7 @@ test('a user sets and removes a picture in a form without scripts, and members s
   assert.match(body, /<span class="face large" data-initial="." aria-hidden="true">/);
 });
 
-test('without a script a user downloads their data and deletes their account, and is told what is in the way', async () => {
+test('without a script a user downloads their data and deletes their account, and is told what prevents it', async () => {
   const person = await world.owner('leaving@example.com');
   const browser = await browserOf(person.user_id);
   const { body: page } = await browser.open('/me');
@@ -290,7 +290,7 @@ test('the audit log is filtered and paged', async () => {
   assert.equal((await me.open(`/${slug}/-/audit?after=yesterday`)).status, 422);
 });
 
-test('where payments are not set up, no plan and no price is offered', async () => {
+test('without configured payments no plan and no price is offered', async () => {
   assert.doesNotMatch((await me.open(`/${slug}/-/members`)).body, /-\/billing"/);
   const { status, body } = await me.open(`/${slug}/-/billing`);
   assert.equal(status, 200);
@@ -358,7 +358,7 @@ test('any page can load the module of the widgets, and loads it again only when 
   assert.equal(again.status, 304);
 });
 
-test('the usage of a workspace is shown beside its limits, in words as well as in bars', async () => {
+test('the usage of a workspace is shown with its limits, in words as well as in bars', async () => {
   const { workspace_id } = owner;
   const usageOf = async () => (await me.open(`/${slug}/-/usage`)).body as string;
   const before = await usageOf();
@@ -374,7 +374,7 @@ test('the usage of a workspace is shown beside its limits, in words as well as i
   await limit(world.db, workspace_id, { wikis: 'plan', pages: 'plan' });
 });
 
-test('a wiki is deleted, and deleted for good, only after its title was typed, and can be restored between', async () => {
+test('a wiki is deleted, and deleted for good, only after its title was typed, and can be restored in between', async () => {
   const other = await world.owner();
   const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
   const theirs = await browserOf(other.user_id);
@@ -410,7 +410,7 @@ test('a wiki is deleted, and deleted for good, only after its title was typed, a
   assert.doesNotMatch((await theirs.open(path)).body, /<h2>Trash/);
 });
 
-test('the description of a wiki is changed beside its title, and shown on its home', async () => {
+test('the description of a wiki is changed together with its title and shown on its home', async () => {
   const other = await world.owner();
   const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
   const theirs = await browserOf(other.user_id);
@@ -420,7 +420,7 @@ test('the description of a wiki is changed beside its title, and shown on its ho
   assert.match((await theirs.open(`/${its}/main`)).body, /<h1>Guide<\/h1><p class="lead">How &lt;we&gt; work<\/p>/);
 });
 
-test('the times of retention and a legal hold are set in words, and an admin is told who can set a hold', async () => {
+test('the retention times and a legal hold are described in words, and an admin is told who can set a hold', async () => {
   const other = await world.owner();
   const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
   const path = `/${its}/-/retention`;
@@ -454,7 +454,7 @@ test('the times of retention and a legal hold are set in words, and an admin is 
   assert.match((await theirs.open(path)).body, /Set a legal hold/);
 });
 
-test('the history of a page has all revisions that are left, the newest first, in parts', async () => {
+test('the history of a page lists all remaining revisions, newest first, in parts', async () => {
   const other = await world.owner();
   const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
   const theirs = await browserOf(other.user_id);

@@ -6,7 +6,7 @@ import type { Answer } from '../test/world.ts';
 
 const world = await sharedWorld();
 
-/** A browser without scripts; `cookie` of a session, or none. */
+/** A browser without scripts, with the `cookie` of a session or without one. */
 function browser(cookie = '') {
   const headers = { accept: 'text/html', 'sec-fetch-site': 'same-origin', cookie };
   return {
@@ -25,7 +25,7 @@ async function personWithLink() {
   return { user_id, email: linked, token: await signInLink(world, user_id) };
 }
 
-/** A browser in which a user is signed in. */
+/** Opens a browser in which a user is signed in. */
 async function signedIn(email = newAddress()) {
   const { user_id } = await world.person(email);
   const { body } = await (await signedInClient(world, user_id)).post('/v1/auth/browser');
@@ -34,7 +34,7 @@ async function signedIn(email = newAddress()) {
   return { ...browser(cookie), email, user_id, me };
 }
 
-/** The user of the session that an answer starts; undefined if it starts none. */
+/** Returns the address of the user whose session an answer starts; undefined if it starts none. */
 async function startedUser({ headers }: Answer): Promise<string | undefined> {
   const cookie = headers
     .getSetCookie()
@@ -44,7 +44,7 @@ async function startedUser({ headers }: Answer): Promise<string | undefined> {
   return (await world.anonymous.get('/v1/me', { cookie, 'sec-fetch-site': 'same-origin' })).body.email;
 }
 
-test('the page of a sign-in link names the address that it signs in, and opening it uses nothing up', async () => {
+test('the page of a sign-in link names the address that it signs in, and opening it does not use up the link', async () => {
   const { email, token } = await personWithLink();
   for (let look = 0; look < 3; look += 1) {
     const { status, body } = await browser().open(`/sign-in?token=${token}`);
@@ -63,13 +63,13 @@ test('a link that opens nothing says so before a button is pressed', async () =>
   }
 });
 
-test('where somebody else is signed in the page asks, and without an answer nobody is signed in', async () => {
+test('the page asks if another user is signed in, and signs in no user without an answer', async () => {
   const { email, token } = await personWithLink();
   const present = await signedIn();
   const { body } = await present.open(`/sign-in?token=${token}`);
   assert.ok(body.includes('Who do you want to be?'));
   assert.ok(body.includes(`Stay ${present.email}`) && body.includes(`Sign in as ${email}`));
-  // A form that was not shown with this question, such as one from before a user signed in here.
+  // A form without this question, for example from a page opened before another user signed in.
   for (const leaves of ['', 'user_x']) {
     const asked = await present.submit('/sign-in/link', { token, leaves });
     assert.deepEqual([asked.status, await startedUser(asked)], [200, undefined]);
@@ -81,7 +81,7 @@ test('where somebody else is signed in the page asks, and without an answer nobo
   assert.equal((await present.me()).status, 401, 'the session that was left has ended');
 });
 
-test('who is signed in already as the user of the link is not asked', async () => {
+test('a user who is already signed in as the user of the link is not asked', async () => {
   const present = await signedIn();
   const token = await signInLink(world, present.user_id);
   const { body } = await present.open(`/sign-in?token=${token}`);
@@ -91,13 +91,13 @@ test('who is signed in already as the user of the link is not asked', async () =
   assert.equal((await present.me()).status, 401, 'one session in one browser');
 });
 
-test('a link that failed leaves the session as it was', async () => {
+test('a failed link leaves the session unchanged', async () => {
   const present = await signedIn();
   assert.equal((await present.submit('/sign-in/link', { token: 'x' })).status, 401);
   assert.equal((await present.me()).body.email, present.email);
 });
 
-test('curl, uptime checks and link previews get the pages that people get, and clients of the API get JSON', async () => {
+test('curl, uptime checks and link previews get the same pages as people, and API clients get JSON', async () => {
   const get = (path: string, accept?: string, method = 'GET') =>
     world.anonymous.send(method, path, { redirect: 'manual', headers: accept === undefined ? {} : { accept } });
   for (const accept of ['*/*', '*/*;q=0.8', 'text/html,*/*;q=0.8']) {

@@ -26,14 +26,14 @@ const world = await openWorld({ SMTP_URL: mail.url, MAIL_FROM: 'wiki@example.com
 const SHARED_MAX = 12 * 1024;
 const WIDGET_MAX = 20 * 1024;
 
-test('each widget is at most 20 KiB beyond what all share, which is at most 12 KiB, compressed', async (t) => {
+test('each widget is at most 20 KiB beyond the shared part of at most 12 KiB, compressed', async (t) => {
   const read = async (name: string) => {
     const answer = await fetch(`${world.address}/${name}`, { headers: { 'accept-encoding': 'br' } });
     assert.equal(answer.headers.get('content-encoding'), 'br', name);
     assert.equal(answer.headers.get('access-control-allow-origin'), '*', name);
     return { bytes: Number(answer.headers.get('content-length')), text: await answer.text() };
   };
-  /** The files that a module loads at once, with itself; and those that it loads where they are needed. */
+  /** Returns the files that a module loads at once, including itself, and the files that it loads on demand. */
   async function filesOf(
     name: string,
     known = new Map<string, number>(),
@@ -79,7 +79,10 @@ test('each catalogue has every message with the same placeholders, and roles are
   }
 });
 
-/** A site with the example for React, bundled as such sites are, and a server that gives tokens; answers its origin. */
+/**
+ * Opens a site with the example for React, bundled with a usual bundler, and a server that issues tokens. Returns its
+ * origin.
+ */
 async function openReactSite(owner: Owner): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
@@ -111,7 +114,7 @@ async function openReactSite(owner: Owner): Promise<string> {
   return origin;
 }
 
-/** Answers the question that a dangerous act asks. */
+/** Confirms the question before a dangerous action. */
 async function confirm(page: Page, action: string): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: action }).click();
 }
@@ -131,15 +134,18 @@ test('the widgets manage a workspace from a page of another site with a strict p
   assert.ok(profile && enterprise && developers);
   const last = page.locator('#last');
 
-  await t.test('light and dark, left to right and right to left, at every width', async () => {
-    await profile.getByText('ada@example.com').first().waitFor();
-    await enterprise.getByLabel('Role of Grace').waitFor();
-    await developers.getByRole('button', { name: 'Create key' }).waitFor();
-    await assertAccessible(page, 'the three widgets');
-    assert.match(await profile.evaluate((it) => getComputedStyle(it).fontFamily), /Georgia/, 'the font of the page');
-  });
+  await t.test(
+    'widgets are accessible in light and dark, left to right and right to left, at every width',
+    async () => {
+      await profile.getByText('ada@example.com').first().waitFor();
+      await enterprise.getByLabel('Role of Grace').waitFor();
+      await developers.getByRole('button', { name: 'Create key' }).waitFor();
+      await assertAccessible(page, 'the three widgets');
+      assert.match(await profile.evaluate((it) => getComputedStyle(it).fontFamily), /Georgia/, 'the font of the page');
+    },
+  );
 
-  await t.test('a member is given a role and removed, by keyboard alone, and asked about both', async () => {
+  await t.test('a member is given a role and removed, by keyboard alone, with a confirmation for both', async () => {
     const role = enterprise.getByLabel('Role of Grace');
     await role.focus();
     await page.keyboard.type('Vie');
@@ -160,7 +166,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     assert.equal((await owner.get(`/v1/workspaces/${owner.workspace_id}/members`)).body.members.length, 1);
   });
 
-  await t.test('a person is invited, the invitation sent again and revoked', async () => {
+  await t.test('a person is invited, the invitation is sent again and revoked', async () => {
     await enterprise.getByLabel('E-mail').fill('linus@example.com');
     await enterprise.getByRole('button', { name: 'Invite', exact: true }).click();
     await enterprise.getByText('1 active, 1 invited').waitFor();
@@ -171,7 +177,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await enterprise.getByText('1 active, 0 invited').waitFor();
   });
 
-  await t.test('a plan is previewed line by line, and the log says what was done through which widget', async () => {
+  await t.test('a plan is previewed line by line, and the log records each action with its widget', async () => {
     await enterprise.getByText('Plan', { exact: true }).click();
     await enterprise
       .getByRole('button', { name: /^Preview/ })
@@ -188,7 +194,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     assert.deepEqual([body[0].widget, body[0].widget_origin], ['enterprise', origin]);
   });
 
-  await t.test('an origin is allowed and taken away, and one that is none is refused in words', async () => {
+  await t.test('an origin is allowed and removed, and an invalid origin is refused with an explanation', async () => {
     await enterprise.getByText('Allowed origins', { exact: true }).click();
     await enterprise.getByLabel('Origin', { exact: true }).fill('https://shop.example.com');
     await enterprise.getByRole('button', { name: 'Allow', exact: true }).click();
@@ -225,7 +231,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     assert.equal((await world.as(secret).get('/v1/workspaces')).status, 401);
   });
 
-  await t.test('the example for React shows a widget and hears what it does', async () => {
+  await t.test('the example for React shows a widget and receives its events', async () => {
     const { page } = await openWatched(context);
     const react = await openReactSite(owner);
     await owner.patch(`/v1/workspaces/${owner.workspace_id}/widget-origins`, { widget_origins: [origin, react] });
@@ -236,7 +242,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await page.close();
   });
 
-  await t.test('a user sets a picture, which the browser makes small before, and removes it', async () => {
+  await t.test('a user sets a picture, which the browser scales down first, and removes it', async () => {
     const picture = { name: 'photo.png', mimeType: 'image/png', buffer: png({ width: 1_500, height: 900 }) };
     await profile.getByLabel('Choose a picture').setInputFiles(picture);
     const face = profile.locator('img.face');
@@ -279,7 +285,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     }
   });
 
-  await t.test('a widget is as high as what is in it, whatever its width', async () => {
+  await t.test('a widget is as high as its content at any width', async () => {
     for (const width of [320, 900]) {
       await page.setViewportSize({ width, height: 700 });
       const heights = await page.locator('ibid-profile, ibid-enterprise, ibid-developers').evaluateAll(async (all) => {
@@ -305,7 +311,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
-  await t.test('a token that ended is asked for again; a refusal reaches user and page', async () => {
+  await t.test('an expired token is renewed, and a refusal reaches user and page', async () => {
     await world.db.query(
       sql`update workspace_controls set widget_tokens_after = now() where workspace_id = ${owner.workspace_id}`,
     );
@@ -323,7 +329,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
 });
 
 longTest(
-  'of 1,000 members and 60 invitations a widget reads a part at once, more on demand, and finds each',
+  'with 1,000 members and 60 invitations a widget loads one page at once, more on demand, and finds each',
   {
     skip,
   },
@@ -360,14 +366,14 @@ longTest(
     await widget.getByRole('button', { name: 'Show more: Invitations' }).press('Enter');
     await widget.getByText('guest-50@large.example').waitFor();
 
-    // What is changed far down stays in sight.
+    // A member changed far down the list stays visible.
     await widget.getByLabel('Role of Person 40').selectOption('viewer');
     await confirm(page, 'Change the role');
     await widget.getByText('Saved.').waitFor();
     assert.deepEqual([await people.count(), await guests.count()], [50, 50]);
     assert.equal(await widget.getByLabel('Role of Person 40').inputValue(), 'viewer');
 
-    // Members and invitations that are searched change together, in whatever order they are answered.
+    // Members and invitations are searched together and change together, in whatever order they are answered.
     let isHalfShown = false;
     const membersFound = page.waitForResponse(/\/members\?.*query=SON/);
     await page.route(/\/invitations\?.*query=SON/, async (route) => {
@@ -393,7 +399,7 @@ longTest(
     assert.equal(await people.count(), 25);
     await assertAccessible(page, 'a large workspace');
 
-    // The audit log names those who did something, and finds what one of a thousand did.
+    // The audit log names the actors, and finds the action of one member in a thousand.
     await widget.getByText('Audit log', { exact: true }).click();
     await widget.getByText('organization_membership.deleted').waitFor();
     const member = widget.getByLabel('Member', { exact: true });
@@ -423,7 +429,7 @@ longTest(
   },
 );
 
-longTest('the main ways work in Firefox', { skip: skipFirefox }, async () => {
+longTest('the main functions work in Firefox', { skip: skipFirefox }, async () => {
   const { owner, origin } = await openWidgetSite(world, 'firefox@example.com');
   const page = await (await launchBrowser(launchFirefox)).newPage();
   page.setDefaultTimeout(PAGE_TIMEOUT_MS);
