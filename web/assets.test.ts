@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseEncoding } from './assets.ts';
 
-test('Accept-Encoding is read as RFC 9110, 12.5.3 has it', () => {
+test('Accept-Encoding is interpreted as in RFC 9110, 12.5.3', () => {
   const examples: [accept: string, chosen: 'br' | 'gzip' | undefined][] = [
     // The examples of the RFC.
     ['compress, gzip', 'gzip'],
@@ -12,7 +12,7 @@ test('Accept-Encoding is read as RFC 9110, 12.5.3 has it', () => {
     ['gzip;q=1.0, identity; q=0.5, *;q=0', 'gzip'],
     // Browsers.
     ['gzip, deflate, br, zstd', 'br'],
-    // What is weighted 0 is not acceptable.
+    // A weight of 0 means not acceptable.
     ['gzip, br;q=0', 'gzip'],
     ['br;q=0, gzip;q=0', undefined],
     ['br;q=0.2, gzip;q=0.9', 'gzip'],

@@ -52,7 +52,7 @@ const blocks = (texts: readonly string[]) =>
 const framesOf = (page: Page): Frame[] => page.frames().filter((frame) => frame.url().endsWith('/-/diagram'));
 
 longTest(
-  'diagrams are drawn as they come into view, in the colours of the page, and their text stays',
+  'diagrams are drawn as they come into view, in the colours of the page, and keep their text',
   {
     skip,
   },
@@ -90,14 +90,16 @@ longTest(
     await assertAccessible(page, 'a diagram that cannot be drawn');
     await page.goto(address.replace('/drawn', '/-/edit/drawn'));
     await text(page).focus();
-    // The one that the cursor is in is shown as it is written.
+    // The diagram at the cursor is shown as source.
     await page.keyboard.press('Control+End');
     await page.locator('.text-view .diagram.drawn').first().waitFor();
     assert.deepEqual(complaints, []);
   },
 );
 
-test('what Mermaid measures with is no diagram: one that fails late was never shown as drawn', { skip }, async () => {
+test('elements that Mermaid only measures are never shown as a diagram, even if drawing fails late', {
+  skip,
+}, async () => {
   const { page, context, address } = await openPage(blocks([FLOW]), []);
   await page.addInitScript(() => {
     const top = window as { drawn?: number; mermaid?: { render: () => Promise<never> } };
@@ -106,7 +108,7 @@ test('what Mermaid measures with is no diagram: one that fails late was never sh
       top.drawn = Math.max(top.drawn ?? 0, document.querySelectorAll('.diagram.drawn').length);
     }).observe(document, { subtree: true, childList: true, attributeFilter: ['class'] });
     if (location.pathname !== '/-/diagram') return;
-    // It waits for the pictures of labels, for example.
+    // Mermaid waits for the pictures of labels, for example.
     const render = async () => {
       const measured = document.body.appendChild(document.createElement('p'));
       measured.textContent = 'Measured';
@@ -130,12 +132,12 @@ test('a hostile diagram runs no script in the page, sends no request and navigat
   });
   await page.setViewportSize({ width: 1_000, height: 9_000 });
   await page.goto(address);
-  // Waits until every diagram is drawn or refused.
+  // Wait until every diagram is drawn or refused.
   await page
     .locator('.prose > pre.mermaid:not([data-problem]), .diagram:not(.drawn)')
     .first()
     .waitFor({ state: 'detached' });
-  // Each frame is a process of its own: the browser tells of it, and that one is gone, after the page shows it.
+  // Each frame has its own process, so the browser reports added and removed frames after the page shows them.
   const shown = await page.locator('.diagram.drawn iframe').count();
   assert.ok(shown >= 2, 'some of the hostile diagrams are drawn');
   const known = () => framesOf(page).length;
@@ -187,7 +189,7 @@ test('the frame has an opaque origin even when opened directly, and only our own
   );
 });
 
-test('what another service shows is a card that requests nothing until it is pressed, also on a page that was opened in place', {
+test('a card of another service requests nothing until it is pressed, also on a page that was opened in place', {
   skip,
 }, async () => {
   const complaints: string[] = [];
@@ -220,7 +222,7 @@ test('what another service shows is a card that requests nothing until it is pre
   await page.getByRole('button', { name: 'Close YouTube video' }).press('Enter');
   assert.equal(await page.locator('.embed.video iframe').count(), 0);
   assert.equal(await play.evaluate((it) => it === document.activeElement), true, 'the focus stays');
-  // The browser says that it kept the frame from navigating the page.
+  // The browser reports that it kept the frame from navigating the page.
   assert.deepEqual(
     complaints.filter((line) => !/Unsafe attempt to initiate navigation|permissions policy|sandbox/i.test(line)),
     [],
@@ -228,7 +230,7 @@ test('what another service shows is a card that requests nothing until it is pre
   await context.close();
 });
 
-test('a reader with a script copies code and links of headings, sorts tables, and ticks tasks as a write of one character', {
+test('a reader with a script copies code and links of headings, sorts tables, and ticks a task by writing one character', {
   skip,
 }, async () => {
   const complaints: string[] = [];
@@ -239,7 +241,7 @@ test('a reader with a script copies code and links of headings, sorts tables, an
   const engine = { title: 'Engine', markdown: 'The turbine turns by steam, and its bearings want oil.' };
   await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, engine);
   await page.goto(address);
-  // They are asked for when the end of the page comes into sight.
+  // Related pages load when the end of the page becomes visible.
   await page.locator('.page-end').scrollIntoViewIfNeeded();
   await page.locator('ibid-related').getByRole('link', { name: 'Engine' }).waitFor();
   const copied = () => page.evaluate(() => navigator.clipboard.readText());

@@ -27,7 +27,7 @@ await world.upload(owner, wiki.wiki_id, { 'notes.md': '# Notes\n\nThe pasteboard
 
 const chosen = (page: Page) => page.locator('ibid-palette [aria-selected="true"] .title').textContent();
 
-/** The option that is announced as active is the one that is highlighted. */
+/** Asserts that the highlighted option is also announced as the active one. */
 async function assertActive(page: Page, title: string): Promise<void> {
   await page.locator('ibid-palette [aria-selected="true"] .title', { hasText: new RegExp(`^${title}$`) }).waitFor();
   const active = await page.getByRole('combobox', { name: 'Search this wiki' }).getAttribute('aria-activedescendant');
@@ -62,7 +62,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     await assertActive(page, 'All results for “engi”');
   });
 
-  await t.test('Esc closes it and keeps the query', async () => {
+  await t.test('Esc closes the palette and keeps the query', async () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     const input = await openPalette(page);
@@ -100,7 +100,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     assert.equal((await owner.send('POST', `/v1/wikis/${wiki.wiki_id}/pages/${page_id}/restore`)).status, 200);
   });
 
-  await t.test('a corrected query is offered, and searched for when it is selected', async () => {
+  await t.test('a corrected query is offered, and selecting it searches for it', async () => {
     // Corrections need the words to be in a merged segment, and the palette asks only once.
     await until(
       'the words can be corrected to',
@@ -110,7 +110,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     const input = await openPalette(page);
     await page.keyboard.type('weavimg');
     await page.getByRole('group', { name: 'Did you mean' }).getByRole('option', { name: 'weaving' }).waitFor();
-    // What was found is opened, although the correction stands above it.
+    // Enter opens the result, although the correction is listed above it.
     await assertActive(page, 'Weaving');
     await assertAccessible(page, 'did you mean');
     await page.keyboard.press('ArrowUp');
@@ -122,7 +122,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     await page.waitForURL('**/weaving');
   });
 
-  await t.test('nothing that is seen moves when more is found, and what is pressed is what opens', async () => {
+  await t.test('visible results do not move when more are found, and pressing a result opens that result', async () => {
     const crank = { title: 'Crank', markdown: 'It turns, as in weaving.' };
     const { body: made } = await owner.post(`/v1/wikis/${wiki.wiki_id}/pages`, crank);
     const hold = async (of: string) => {
@@ -150,7 +150,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     await option('Crank').waitFor();
     assert.deepEqual((await places()).slice(0, titles.length), titles);
 
-    // Pressed while the words were typed on, which nothing has been found for yet.
+    // Pressed while the user was still typing, before any results for the new words.
     const showTitles = await hold('**/suggest?**');
     const answered = page.waitForResponse('**/suggest?**');
     await input.fill('engine');
@@ -164,8 +164,8 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     assert.equal((await owner.send('DELETE', `/v1/wikis/${wiki.wiki_id}/pages/${made.page_id}`)).status, 204);
   });
 
-  await t.test('before something is typed it has what was read last, and commands, which typing filters', async () => {
-    // The link that was pressed leads to the page that is shown: a new visit does not wait for it.
+  await t.test('the empty palette has the pages read last and commands, which typing filters', async () => {
+    // Load the page again: the previous step navigated to the same address, so waiting for it proves no new visit.
     await page.goto(`${root}/weaving`);
     await openPalette(page);
     const recent = page.getByRole('group', { name: 'Read last' }).locator('.title');
@@ -191,7 +191,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
   });
 
   await t.test(
-    'a viewer has only the commands that they may use, and not what another user of the browser read',
+    'a viewer is offered only the permitted commands, and no pages that another user of the browser read',
     async () => {
       const viewer = await world.member(overview.session.organizations[0].organization_id, 'viewer');
       const theirs = await openBrowserFor(world, viewer.user_id, { storageState: await context.storageState() });
@@ -256,7 +256,7 @@ test('without scripts the page of results offers a corrected query', { skip }, a
   assert.equal(await page.getByText('Did you mean').count(), 0);
 });
 
-/** A wiki with more pages at its root than the tree has at first; one of them is longer than any window. */
+/** Creates a wiki with more pages at its root than the tree shows at first, and a page longer than any window. */
 async function openLongWiki(): Promise<string> {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Long', slug: 'long' });
   const files: Record<string, string> = {};
@@ -267,7 +267,7 @@ async function openLongWiki(): Promise<string> {
   return `${root.slice(0, root.lastIndexOf('/'))}/long/page-80`;
 }
 
-test('a page opens at its beginning and finds itself in the tree; search opens by touch', { skip }, async (t) => {
+test('a page opens at its top and is visible in the tree, and search opens by touch', { skip }, async (t) => {
   const address = await openLongWiki();
 
   await t.test('on a phone a tap on the search field opens the palette, ready to type', async () => {
@@ -280,14 +280,15 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
     await page.getByRole('searchbox', { name: /^Search/ }).tap();
     await page.getByRole('combobox', { name: 'Search this wiki' }).waitFor();
     await page.keyboard.type('page 7');
-    // It is the selected one once the list is that of the whole query: before, it stands elsewhere in that of "page".
+    // Wait until it is selected: before the results for the whole query arrive, it has another place in the list for
+    // "page".
     await page.locator('ibid-palette [aria-selected="true"] .title', { hasText: /^Page 7$/ }).tap();
     await page.waitForURL('**/page-7');
     await phone.close();
     assert.deepEqual(complaints, []);
   });
 
-  await t.test('beside the text the tree is scrolled to the page, and nothing moves while scripts arrive', async () => {
+  await t.test('in a wide window the tree is scrolled to the page, and nothing moves while scripts load', async () => {
     const context = await openBrowserFor(world, owner.user_id, { viewport: { width: 1_440, height: 900 } });
     const { page, complaints } = await openWatched(context);
     await page.goto(address);
@@ -348,7 +349,7 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
   });
 });
 
-/** What a browser holds after a collection of garbage. */
+/** Returns the objects that a browser retains after a garbage collection. */
 async function held(page: Page): Promise<{ Nodes: number; JSEventListeners: number; Documents: number }> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
@@ -358,7 +359,7 @@ async function held(page: Page): Promise<{ Nodes: number; JSEventListeners: numb
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as never;
 }
 
-longTest('a link inside a wiki shows the page in place of the other, as a load would', { skip }, async (t) => {
+longTest('a link inside a wiki replaces the page with the same result as a load', { skip }, async (t) => {
   const long = `/v1/wikis/${wiki.wiki_id}/pages`;
   const parts = Array.from({ length: 40 }, (_, i) => `## Part ${i}\n\n${'Words. '.repeat(80)}`).join('\n\n');
   const markdown = `[Weaving](weaving) and [the end](#h-part-39)\n\n${parts}\n\n[The loom](weaving)`;
@@ -376,7 +377,7 @@ longTest('a link inside a wiki shows the page in place of the other, as a load w
   await page.goto(`${root}/long-text`);
   await page.evaluate('window.loads = 1');
 
-  await t.test('text, outline, title and the mark in the tree change; what the reader typed stays', async () => {
+  await t.test('text, outline, title and the mark in the tree change, and text typed by the reader stays', async () => {
     await page.getByPlaceholder('Filter pages').fill('eng');
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     const asked: string[] = [];
@@ -401,7 +402,7 @@ longTest('a link inside a wiki shows the page in place of the other, as a load w
     await page.getByRole('status').getByText('Weaving').waitFor({ state: 'attached' });
   });
 
-  await t.test('what scripts add to a text is there', async () => {
+  await t.test('scripts enhance the new text', async () => {
     await page.getByRole('button', { name: /^Copy this js code/ }).waitFor();
     await page.locator('.katex').first().waitFor();
     assert.equal(await page.locator('.code-box').count(), 1);
@@ -412,7 +413,7 @@ longTest('a link inside a wiki shows the page in place of the other, as a load w
     );
   });
 
-  await t.test('Back and Forward come to where the reader was', async () => {
+  await t.test("Back and Forward restore the reader's scroll position", async () => {
     await page.goBack();
     await heading(page, 'A long text');
     const left = await goThereAndBack(page, page.getByRole('link', { name: 'The loom' }), 'Weaving', 'A long text');
@@ -439,11 +440,11 @@ longTest('a link inside a wiki shows the page in place of the other, as a load w
     await page.waitForURL('**/-/edit/long-text');
     assert.equal(await loads(), undefined);
     await page.goBack();
-    // It goes on where the page is loaded meanwhile.
+    // The position is also restored if the page has been loaded again since.
     await page.waitForFunction('scrollY === 987');
   });
 
-  await t.test('nothing is held of the pages that were shown', async () => {
+  await t.test('pages that were shown are released from memory', async () => {
     await page.goto(`${root}/long-text`);
     const round = async () => {
       await page
@@ -482,7 +483,7 @@ longTest('a link inside a wiki shows the page in place of the other, as a load w
 });
 
 longTest(
-  'without scripts the results are counted and narrowed, and it is said what can be typed',
+  'without scripts the results are counted and filtered, and the search syntax is explained',
   { skip },
   async () => {
     const context = await openBrowserFor(world, owner.user_id);

@@ -19,7 +19,7 @@ import {
 } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
 
-test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes', { skip }, async (t) => {
+test('a user of Firefox can sign in, read, search, upload, write and organize', { skip }, async (t) => {
   const world = await openWorld();
   const owner = await world.owner();
   const { body } = await owner.get('/v1/overview');
@@ -37,13 +37,13 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
   const context = await openContext(browser, { viewport: { width: 1_440, height: 900 } });
   const { page, complaints } = await openWatched(context);
 
-  await t.test('signs in by the link of a mail', async () => {
+  await t.test('the link in a mail signs in', async () => {
     await page.goto(`${world.address}/sign-in?token=${await signInLink(world, owner.user_id)}`);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL(`${root}*`);
   });
 
-  await t.test('follows a link in place, and comes back to where they were', async () => {
+  await t.test('a link is followed in place, and Back restores the scroll position', async () => {
     await page.goto(`${root}/long`);
     await page.evaluate('window.loads = 1');
     const left = await goThereAndBack(page, page.getByRole('link', { name: 'The loom' }), 'Weaving', 'Long');
@@ -51,7 +51,7 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
     assert.equal(await page.evaluate('window.loads'), 1, 'the document was not loaded');
   });
 
-  await t.test('finds a page by a word of its text', async () => {
+  await t.test('a page is found by a word of its text', async () => {
     await openPalette(page);
     await page.keyboard.type('pasteboard');
     await page.locator('ibid-palette [aria-selected="true"] .title', { hasText: /^Weaving$/ }).waitFor();
@@ -59,7 +59,7 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
     await heading(page, 'Weaving');
   });
 
-  await t.test('uploads files', async () => {
+  await t.test('files are uploaded', async () => {
     await page.goto(`${root}/-/upload`);
     await page.locator('html.scripted').waitFor();
     const file = { mimeType: 'text/markdown', buffer: Buffer.from('Text of a file.\n') };
@@ -71,57 +71,60 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
     await heading(page, 'Done');
     await page.getByRole('link', { name: 'A new page' }).first().click();
     await page.locator('.prose').getByText('Text of a file.').waitFor();
-    // An address that is gone to while the page before is still loading is not gone to.
+    // Firefox ignores a navigation while the previous page is still loading.
     await page.waitForLoadState();
   });
 
-  await t.test('writes: bold words, a table by cells, a picture; where two changed one place both stay', async () => {
-    await page.goto(`${root}/-/new`);
-    await text(page).waitFor();
-    await page.getByLabel('Title').fill('Threads');
-    await text(page).click();
-    await page.keyboard.type('Warp and weft.');
-    await page.keyboard.press('Control+Shift+ArrowLeft');
-    await page.keyboard.press('Control+Shift+ArrowLeft');
-    await page.keyboard.press('Control+b');
-    await page.keyboard.press('Control+End');
-    await page.keyboard.type('\n/table');
-    await page.getByRole('option', { name: 'Table' }).waitFor();
-    await page.keyboard.press('Enter');
-    for (const key of ['A', 'Tab', 'B', 'Tab', 'C']) await page.keyboard.press(key);
-    await page.getByRole('cell', { name: 'C' }).click();
-    await page.getByRole('button', { name: 'Add a row below' }).click();
-    await page.keyboard.type('D|E');
-    await page.keyboard.press('Escape');
-    const chooser = page.waitForEvent('filechooser');
-    await page.getByRole('button', { name: 'Picture' }).click();
-    await (await chooser).setFiles({ name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') });
-    await page.getByRole('textbox', { name: 'What does the picture show?' }).fill('A dot');
-    await page.keyboard.press('Enter');
-    await text(page).getByRole('img', { name: 'A dot' }).waitFor();
-    assert.match(
-      await markdown(page),
-      /^Warp and \*\*weft\.\*\*\n\n\| A \| B \|\n\| --- \| --- \|\n\| C \| {2}\|\n\| D\\\|E \| {2}\|\n\n!\[A dot\]\(attachment:/,
-    );
-    await save(page);
-    await page.waitForURL(`${root}/threads`);
-    await page.getByRole('link', { name: 'Edit', exact: true }).click();
-    const { body: now } = await owner.get(`${api}/pages/path/threads`);
-    const theirs = { markdown: now.markdown.replace('Warp', 'Warp threads'), base_revision: now.revision };
-    assert.equal((await owner.patch(`${api}/pages/${now.page_id}`, theirs)).status, 200);
-    await text(page).click();
-    await page.keyboard.press('Control+Home');
-    await page.keyboard.type('The ');
-    await page.keyboard.press('Control+s');
-    await keepBoth(page);
-    await save(page);
-    await page.locator('.prose').getByText('Warp threads and').waitFor();
-    await page.locator('.prose').getByRole('img', { name: 'A dot' }).waitFor();
-    const { body: kept } = await owner.get(`${api}/pages/path/threads`);
-    assert.match(kept.markdown, /^The Warp and \*\*weft\.\*\*\nWarp threads and/);
-  });
+  await t.test(
+    'bold words, a table by cells and a picture are written, and conflicting edits of one place are both kept',
+    async () => {
+      await page.goto(`${root}/-/new`);
+      await text(page).waitFor();
+      await page.getByLabel('Title').fill('Threads');
+      await text(page).click();
+      await page.keyboard.type('Warp and weft.');
+      await page.keyboard.press('Control+Shift+ArrowLeft');
+      await page.keyboard.press('Control+Shift+ArrowLeft');
+      await page.keyboard.press('Control+b');
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type('\n/table');
+      await page.getByRole('option', { name: 'Table' }).waitFor();
+      await page.keyboard.press('Enter');
+      for (const key of ['A', 'Tab', 'B', 'Tab', 'C']) await page.keyboard.press(key);
+      await page.getByRole('cell', { name: 'C' }).click();
+      await page.getByRole('button', { name: 'Add a row below' }).click();
+      await page.keyboard.type('D|E');
+      await page.keyboard.press('Escape');
+      const chooser = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: 'Picture' }).click();
+      await (await chooser).setFiles({ name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') });
+      await page.getByRole('textbox', { name: 'What does the picture show?' }).fill('A dot');
+      await page.keyboard.press('Enter');
+      await text(page).getByRole('img', { name: 'A dot' }).waitFor();
+      assert.match(
+        await markdown(page),
+        /^Warp and \*\*weft\.\*\*\n\n\| A \| B \|\n\| --- \| --- \|\n\| C \| {2}\|\n\| D\\\|E \| {2}\|\n\n!\[A dot\]\(attachment:/,
+      );
+      await save(page);
+      await page.waitForURL(`${root}/threads`);
+      await page.getByRole('link', { name: 'Edit', exact: true }).click();
+      const { body: now } = await owner.get(`${api}/pages/path/threads`);
+      const theirs = { markdown: now.markdown.replace('Warp', 'Warp threads'), base_revision: now.revision };
+      assert.equal((await owner.patch(`${api}/pages/${now.page_id}`, theirs)).status, 200);
+      await text(page).click();
+      await page.keyboard.press('Control+Home');
+      await page.keyboard.type('The ');
+      await page.keyboard.press('Control+s');
+      await keepBoth(page);
+      await save(page);
+      await page.locator('.prose').getByText('Warp threads and').waitFor();
+      await page.locator('.prose').getByRole('img', { name: 'A dot' }).waitFor();
+      const { body: kept } = await owner.get(`${api}/pages/path/threads`);
+      assert.match(kept.markdown, /^The Warp and \*\*weft\.\*\*\nWarp threads and/);
+    },
+  );
 
-  await t.test('renames a page in the tree, and moves it by its menu', async () => {
+  await t.test('a page is renamed in the tree and moved by its menu', async () => {
     const { body: parent } = await owner.get(`${api}/pages/path/weaving`);
     for (const title of ['Frames', 'Threads'])
       await owner.post(`${api}/pages`, { title, markdown: '', parent_page_id: parent.page_id });
@@ -130,7 +133,7 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
     await moveInDialog(page, 'Hitches', { parent: 'Weaving', after: 'Frames' });
   });
 
-  await t.test('reads on a narrow window', async () => {
+  await t.test('pages are readable in a narrow window', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(`${root}/long`);
     await page.locator('html.scripted').waitFor();

@@ -19,14 +19,14 @@ const sink = new Writable({
   },
 });
 
-/** A new service, and the welcome link that it has logged. */
+/** Opens a new service, and returns the welcome link from its log. */
 async function openFresh(): Promise<{ world: World; link: string }> {
   const world = await openWorld({}, { log: pino({ level: 'info' }, sink) });
   const token = /welcome\?token=([\w-]+)/.exec(lines.join(''))?.[1];
   return { world, link: `${world.address}/welcome?token=${token}` };
 }
 
-/** The texts of what was moved since the page was loaded; runs in the browser. */
+/** Returns the texts of elements that moved since the page was loaded; runs in the browser. */
 const LAYOUT_SHIFTS = `new Promise((resolve) => {
   const moved = [];
   new PerformanceObserver((list) => {
@@ -57,7 +57,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
   context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   const { page, complaints } = await openWatched(context);
 
-  await t.test('the welcome makes a workspace', async () => {
+  await t.test('the welcome page creates a workspace', async () => {
     await page.goto(link);
     await assertAccessible(page, 'welcome');
     await page.getByLabel('Your name').fill('Ada <b>Lovelace</b>');
@@ -82,13 +82,13 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await tree.getByRole('treeitem', { name: 'guide' }).focus();
     await page.keyboard.press('ArrowRight');
     await tree.getByRole('treeitem', { name: 'Use' }).waitFor();
-    // What hides a tree that is still to be opened may come when it has been.
+    // The script that hides a tree may run after the tree is already open.
     await page.route('**/tree-waiting.js', async (route) => {
       await page.locator('.tree-roots li.open ul [role="treeitem"]').first().waitFor({ state: 'attached' });
       await route.continue();
     });
     await page.goto(`${world.address}/engine-co/main/-/trash`);
-    // Before that nothing is painted.
+    // The page is not painted before that.
     await page.evaluate('new Promise(requestAnimationFrame)');
     assert.ok(await tree.getByRole('treeitem', { name: 'Use' }).isVisible(), 'the tree is seen at once');
     await page.unroute('**/tree-waiting.js');
@@ -106,7 +106,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     assert.deepEqual(await page.locator('.outline a').allTextContents(), ['Cards', 'Crank']);
   });
 
-  await t.test('a link skips to the text, and all is read out in the order of the screen', async () => {
+  await t.test('a link skips to the text, and screen readers read everything in the order of the screen', async () => {
     const said = await page.locator('body').ariaSnapshot();
     const parts = ['"Skip to the text"', 'search', 'tree "Pages"', 'heading "Use" [level=1]', 'heading "Cards"'];
     const order = [...parts, 'navigation "On this page"'].map((part) => said.indexOf(part));
@@ -131,7 +131,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     assert.ok(stops.length < 10, `the first link of the text comes after ${stops.join('\n')}`);
   });
 
-  await t.test('at most ten stops lead to the text, and arrow keys move within a group', async () => {
+  await t.test('at most ten tab stops lead to the text, and arrow keys move within a group', async () => {
     const stops: string[] = [];
     await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges()');
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
@@ -158,7 +158,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await assertAccessible(page, 'page with toolbars');
   });
 
-  await t.test('nothing moves when the scripts arrive', async () => {
+  await t.test('nothing moves when the scripts load', async () => {
     const wide = page.viewportSize() ?? { width: 1_280, height: 720 };
     for (const width of [1_440, 768, 390]) {
       await page.setViewportSize({ width, height: 900 });
@@ -205,7 +205,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.getByText('Your unsaved changes were restored').waitFor();
     await text.getByText('Oil it').waitFor();
     await assertAccessible(page, 'editor');
-    // The text begins with the title, which has no field of its own then.
+    // The text begins with the title, so the title has no separate field.
     const title = page.getByLabel('Title');
     assert.ok(await title.isHidden());
     await text.getByText('Setup', { exact: true }).click();

@@ -11,8 +11,8 @@ import { type Looks, readLooks, writeLooks } from '../test/component-looks.ts';
 import { openWorld } from '../test/world.ts';
 
 /**
- * Looks of the styleguide are compared with each other, box by box, in one browser: which fonts a machine has, and how it draws
- * them, is the same in both.
+ * Variants of the style guide are compared with each other, box by box, in one browser, so that the fonts of the
+ * machine and their rendering do not matter.
  */
 interface Box {
   name: string;
@@ -22,12 +22,12 @@ interface Box {
   height: number;
 }
 
-/** Half of a pixel is lost where a box begins and again where it ends. */
+/** The beginning and the end of a box can each be off by half a pixel. */
 const TOLERANCE = 1;
 
 /**
- * The boxes that a layout places, in the order of the document. What stands within a line follows its words, and a text with a
- * direction of its own keeps it.
+ * Reads the boxes that a layout places, in document order. Skips inline boxes, which follow the words of a line, and
+ * texts with their own direction, which is not mirrored.
  */
 const READ_BOXES = `[...document.querySelectorAll('body *')]
   .filter((it) => !/^(inline|contents|none)/.test(getComputedStyle(it).display) && it.checkVisibility() && !it.closest('svg, option, body [dir]'))
@@ -39,10 +39,10 @@ const READ_BOXES = `[...document.querySelectorAll('body *')]
 
 const WIDTHS = [390, 768, 1_440];
 
-/** What each component looked like when that was last accepted, with `ACCEPT_LOOKS=yes node test/run.ts web/looks.long.test.ts`. */
+/** The accepted look of each component, updated by `ACCEPT_LOOKS=yes node test/run.ts web/looks.long.test.ts`. */
 const ACCEPTED = fileURLToPath(new URL('web/looks.txt', PACKAGE));
 
-test('the components keep their layout in each look', { skip }, async (t) => {
+test('the components keep their layout in each variant', { skip }, async (t) => {
   const world = await openWorld({ STYLEGUIDE: 'on' });
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'one.md': '# One\n', 'two.md': '# Two\n', 'two/below.md': '# Below\n' });
@@ -60,23 +60,23 @@ test('the components keep their layout in each look', { skip }, async (t) => {
 
   for (const width of WIDTHS) {
     const light = await boxesOf(width, { theme: 'light' });
-    await t.test(`dark as in light, ${width} px wide`, async () => {
+    await t.test(`dark boxes equal light ones, ${width} px wide`, async () => {
       assert.deepEqual(differences(light, await boxesOf(width, { theme: 'dark' })), []);
     });
-    await t.test(`right to left as in a mirror, ${width} px wide`, async () => {
+    await t.test(`right-to-left boxes are the mirror image, ${width} px wide`, async () => {
       const mirrored = (await boxesOf(width, { theme: 'light', dir: 'rtl' })).map((box) => ({
         ...box,
         x: width - box.x - box.width,
       }));
       assert.deepEqual(differences(light, mirrored), []);
     });
-    await t.test(`nothing is beyond the edges, ${width} px wide`, async () => {
+    await t.test(`no box extends beyond the edges, ${width} px wide`, async () => {
       const beyond = light.filter(({ x, width: wide }) => x + wide > width + TOLERANCE);
       assert.deepEqual(beyond, []);
     });
   }
 
-  await t.test('colours, fonts and room are those that were accepted', () => {
+  await t.test('colours, fonts and spacing equal the accepted look', () => {
     const shown = ['light, ltr, 1440 px', 'dark, ltr, 1440 px', 'light, rtl, 1440 px', 'light, ltr, 390 px'];
     const text = writeLooks(shown.map((look) => [look, looks.get(look) ?? {}]));
     if (process.env.ACCEPT_LOOKS) writeFileSync(ACCEPTED, text);
@@ -87,7 +87,7 @@ test('the components keep their layout in each look', { skip }, async (t) => {
     assert.deepEqual([...taken, ...given], [], 'where this is meant, accept it: see above');
   });
 
-  await t.test('a component that looks otherwise is noticed', async () => {
+  await t.test('a component with another look is noticed', async () => {
     await boxesOf(1_440, { theme: 'light' });
     const before = writeLooks([['light', await readLooks(page)]]);
     await moveTo(page, '.button.main', 'border-radius: 3px');
@@ -98,7 +98,7 @@ test('the components keep their layout in each look', { skip }, async (t) => {
     );
   });
 
-  await t.test('a box that is elsewhere is noticed', async () => {
+  await t.test('a box in another place is noticed', async () => {
     const before = await boxesOf(1_440, { theme: 'light' });
     await moveTo(page, '.callout', 'margin-left: 3px');
     assert.match(differences(before, await page.evaluate<Box[]>(READ_BOXES)).join(), /callout/);

@@ -11,7 +11,7 @@ import { flash as flashOf, moveInDialog, renameInTree, row } from '../test/web-s
 import { openWorld } from '../test/world.ts';
 import { positionsFor, type Sibling } from './elements/organize/positions.ts';
 
-test('a page comes to lie where it was put, also among siblings that share a position', () => {
+test('a page ends up where it was put, also among siblings that share a position', () => {
   const inOrder = (pages: readonly Sibling[]) =>
     [...pages].sort((a, b) => a.position - b.position || (a.page_id < b.page_id ? -1 : 1));
   for (const positions of [
@@ -28,7 +28,7 @@ test('a page comes to lie where it was put, also among siblings that share a pos
         const moved = pages[from] ?? { page_id: 'm', position: -1 };
         const others = pages.filter((it) => it !== moved);
         const expected = others.map(({ page_id }) => page_id).toSpliced(at, 0, moved.page_id);
-        // As the API does it: a position that is taken is made free, and one that the page has already changes nothing.
+        // As in the API: a taken position is made free, and the page's own position changes nothing.
         for (const { page_id, position } of positionsFor(moved, others, at)) {
           const rest = pages.filter((it) => it.page_id !== page_id);
           const isNoChange = pages.some((it) => it.page_id === page_id && it.position === position);
@@ -44,7 +44,7 @@ test('a page comes to lie where it was put, also among siblings that share a pos
   }
 });
 
-/** What is shown at the edges of a page and in its sheets for fingers to hit, and is lower or narrower than 44 px. */
+/** Returns the touch targets at the edges of a page and in its sheets that are smaller than 44 px. */
 function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll(
     ':is(.top, .phone-bar, .page-do, .row-menu, .sheet-head, .flash) :is(a, button, summary, input), .tree :is(.row, input, .tree-more a)')]
@@ -74,7 +74,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     const { body } = await owner.get(`${api}/${path}`);
     return body.map(({ title }: { title: string }) => title).join(' ');
   };
-  /** What is moved several times says the same each time, so the order is asked for. */
+  /** Several moves show the same message, so check the order of the pages instead. */
   const isOrder = (parent: string, order: string) =>
     until(
       `the pages below “${parent}” are ${order}`,
@@ -86,7 +86,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
   const item = (title: string, at: Page = page) => row(at, title);
   const flash = (text: string, at: Page = page) => flashOf(at, text);
 
-  await t.test('a page is renamed in place by keyboard, and Ctrl Z takes it back', async () => {
+  await t.test('a page is renamed in place by keyboard, and Ctrl Z undoes it', async () => {
     await page.goto(`${root}/alpha`);
     await page.evaluate('window.isSameDocument = true');
     await item('Alpha').focus();
@@ -140,29 +140,32 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     },
   );
 
-  await t.test('its menu opens by a key, has what the role allows, and its arrows move a page', async () => {
-    await item('Gamma').focus();
-    await page.keyboard.press('Shift+F10');
-    await page.getByRole('menu', { name: 'Gamma' }).waitFor();
-    await assertAccessible(page, 'menu of a row');
-    await page.keyboard.press('Escape');
-    assert.ok(await item('Gamma').evaluate((row) => row === row.ownerDocument.activeElement));
-    await page.keyboard.press('Alt+ArrowUp');
-    await flash('“Gamma” was moved.').waitFor();
-    assert.equal(await below(''), 'Alpha Gamma Beta');
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await flash('“Gamma” is as it was.').waitFor();
-    assert.equal(await below(''), 'Alpha Beta Gamma');
-  });
+  await t.test(
+    'the menu opens by a key and offers the actions that the role allows, and arrow keys move a page',
+    async () => {
+      await item('Gamma').focus();
+      await page.keyboard.press('Shift+F10');
+      await page.getByRole('menu', { name: 'Gamma' }).waitFor();
+      await assertAccessible(page, 'menu of a row');
+      await page.keyboard.press('Escape');
+      assert.ok(await item('Gamma').evaluate((row) => row === row.ownerDocument.activeElement));
+      await page.keyboard.press('Alt+ArrowUp');
+      await flash('“Gamma” was moved.').waitFor();
+      assert.equal(await below(''), 'Alpha Gamma Beta');
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await flash('“Gamma” is as it was.').waitFor();
+      assert.equal(await below(''), 'Alpha Beta Gamma');
+    },
+  );
 
-  await t.test('a page is moved below one that is found by its title, to a chosen place', async () => {
+  await t.test('a page is moved to a chosen place below a parent found by its title', async () => {
     await moveInDialog(page, 'Gamma', { parent: 'Beta', after: 'One' }, () =>
       assertAccessible(page, 'dialog that moves a page'),
     );
     assert.equal(await below('Beta'), 'One Gamma Two');
   });
 
-  await t.test('what is deleted from the tree comes back by Undo, and a copy lies behind its page', async () => {
+  await t.test('a page deleted from the tree is restored by Undo, and a copy is placed after its page', async () => {
     await item('Beta').hover();
     await page.locator('.row-do').getByText('…').click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
@@ -180,7 +183,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     assert.equal(await below(''), 'Alpha Alpha (copy) Beta');
   });
 
-  await t.test('a row is dragged before, behind and into another, and what is refused is said', async () => {
+  await t.test('a row is dragged before, after and into another row, and a refusal is shown', async () => {
     const copy = item('Alpha (copy)');
     const box = await copy.boundingBox();
     const behind = { targetPosition: { x: 40, y: (box?.height ?? 0) - 2 } };
@@ -188,7 +191,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await flash('“Alpha” was moved.').waitFor();
     await isOrder('', 'Alpha (copy) Alpha Beta');
     const undo = page.getByRole('button', { name: 'Undo' });
-    // From the write on: what was asked for because of the change before may still be on its way.
+    // Count from the write on, because requests caused by the previous change may still be running.
     const offered: number[] = [];
     await page.route('**/v1/**', async (route) => {
       if (route.request().method() !== 'GET' || offered.length > 0) offered.push(await undo.count());
@@ -238,7 +241,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     assert.equal(await readFile(await download.path(), 'utf8'), '# Alpha (copy)\n\nText.');
   });
 
-  await t.test('the tree is made wider by keyboard and by pointer, and stays so', async () => {
+  await t.test('the tree is made wider by keyboard and by pointer, and keeps its width', async () => {
     const separator = page.getByRole('separator', { name: 'Width of the tree' });
     const width = async () => (await page.locator('nav.tree').boundingBox())?.width;
     assert.equal(await width(), 17 * 16);
@@ -264,7 +267,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
   });
 
   await t.test(
-    'on a phone a bar opens the tree and the outline as sheets, and all of it is made for fingers',
+    'on a phone a bar opens the tree and the outline as sheets, with targets large enough for fingers',
     async () => {
       const markdown = `# Long\n\n## First\n\n${'Text.\n\n'.repeat(40)}## Second\n\n${'Text.\n\n'.repeat(40)}`;
       await owner.post(`${api}/pages`, { title: 'Long', markdown });
@@ -319,14 +322,15 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
   await t.test('every component is accessible in light and dark, at each width, in both directions', async () => {
     await page.goto(`${root}/-/styleguide`);
     await assertAccessible(page, 'styleguide');
-    // One look in which only a run of everything asks the rules, else any.
+    // A variant that only the complete run checks, or else any variant.
     const [where, title] = extent(
       ['@media (width: 768px) and (prefers-color-scheme: dark)', /styleguide, dark, 768 px, ltr.*color-contrast/s],
       ['@media all', /styleguide, .*color-contrast/s],
     );
     await page.evaluate((where) => {
       const faint = new CSSStyleSheet();
-      // With some fonts letters are higher than their line, and axe does not judge what reaches beyond its background.
+      // With some fonts letters are taller than their line, and axe does not judge text that extends beyond its
+      // background.
       faint.replaceSync(`${where} { [dir="ltr"] h1, [dir="rtl"] h1 { color: #333; background: #222; padding: 1em } }`);
       document.adoptedStyleSheets.push(faint);
     }, where);

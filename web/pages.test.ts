@@ -38,7 +38,7 @@ const owner = await world.owner('mallory@example.com');
 await world.db.query(sql`update users set display_name = ${HOSTILE} where user_id = ${owner.user_id}`);
 const workspace = (await owner.post('/v1/workspaces', { name: HOSTILE.slice(0, 100), slug: 'hostile' })).body;
 const wiki = (await owner.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: HOSTILE, slug: 'w' })).body;
-// A second wiki, so that the workspace has a home of its own and each page a menu of wikis.
+// A second wiki, so that the workspace has its own home and each page a menu of wikis.
 await owner.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: `${HOSTILE} too`, slug: 'other' });
 const api = `/v1/wikis/${wiki.wiki_id}`;
 const page = (
@@ -121,7 +121,7 @@ test('no page renders user text as markup, contains an inline script or an inlin
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/, path);
     assert.match(policy, /media-src 'self' https: http:;/, path);
     assert.match(policy, /frame-ancestors 'none'/, path);
-    // Inside of quoted attributes these characters are harmless.
+    // Inside quoted attributes these characters are harmless.
     const outside = String(body).replace(/="[^"]*"/g, '=""');
     assert.equal(/<img src=x|<script>|<[^>]*onerror/.exec(outside), null, `${path} contains user text as markup`);
     const own = /<style|<[^>]*\sstyle=|<script(?! type=""(?: async blocking="")? src=""><\/script>)/.exec(outside);
@@ -129,7 +129,7 @@ test('no page renders user text as markup, contains an inline script or an inlin
   }
 });
 
-test('only the address of a service on the list, alone in a paragraph, becomes a card, and frames are allowed where pages are shown', async () => {
+test('only the address of a listed service, alone in a paragraph, becomes a card, and only pages allow frames', async () => {
   const shown = [
     [
       'https://youtu.be/dQw4w9WgXcQ?t=90',
@@ -210,11 +210,11 @@ test('only the address of a service on the list, alone in a paragraph, becomes a
   await owner.send('DELETE', `${api}/pages/${made.page_id}`);
 });
 
-/** How many pages were read with their texts after the first `before` statements. */
+/** Counts the pages that were read with their texts after the first `before` statements. */
 const pagesReadSince = (before: number) =>
   world.statements.slice(before).filter((text) => /as is_known|as tree_tag/.test(text)).length;
 
-test('a page shows other pages and their sections where it asks for them, as they are now, and is as cheap as before without any', async () => {
+test('a page transcludes the current text of pages and sections, and costs no more than before without transclusions', async () => {
   const make = (slug: string, markdown: string) => owner.post(`${api}/pages`, { title: slug, slug, markdown });
   const { body: inner } = await make(
     'inner',
@@ -260,7 +260,7 @@ test('a page shows other pages and their sections where it asks for them, as the
   assert.ok((await open('outer')).text.includes(figure('inner', '<p>Changed.</p>')), 'at once');
 });
 
-test('no page shows by way of another one what its reader may not read, and no number of them makes it slow', async () => {
+test('transclusion never shows a page that the reader may not read, and any number of them stays fast', async () => {
   const make = async (slug: string, markdown: string, more = {}) =>
     (await owner.post(`${api}/pages`, { title: slug, slug, markdown, ...more })).body;
   const hidden = await make('hidden', 'A secret draft.', { status: 'draft' });
@@ -303,7 +303,7 @@ test('a page shows the tags and properties of its front matter, and each tag lea
   assert.ok(all.includes(address), 'the list of tags leads there too');
 });
 
-test('a page is starred from its bar without a script, and is then at hand in the wiki', async () => {
+test('a page is starred from its bar without a script, and is then listed in the wiki', async () => {
   const { title, path } = page;
   const button = async () =>
     /name="do" value="(add|remove)" aria-label="([^"]+)"/.exec((await me.open(`/hostile/w/${path}`)).body);
@@ -322,7 +322,7 @@ test('a page is starred from its bar without a script, and is then at hand in th
   assert.equal(long.headers.get('location'), '/', 'no answer has headers that are too long for its client');
 });
 
-test('a wiki begins with the page that who manages it has chosen, for those who may read it', async () => {
+test('a wiki begins with the page that its manager has chosen, for users who may read it', async () => {
   const made = await owner.post(`${api}/pages`, { title: 'Begin here', slug: 'begin-here', markdown: 'Welcome.' });
   const { page_id } = made.body;
   const viewer = await browserOf((await world.member(workspace.workspace_id, 'viewer')).user_id);
@@ -375,7 +375,7 @@ test('a wiki begins with the page that who manages it has chosen, for those who 
   await owner.send('DELETE', `${api}/pages/${page_id}`);
 });
 
-test('a wiki begins with what one was writing and what was changed last, and a workspace with its wikis and members', async () => {
+test("a wiki begins with the user's unsaved texts and recent changes, and a workspace with its wikis and members", async () => {
   const member = await world.member(workspace.workspace_id, 'member');
   await world.db.query(sql`update users set display_name = 'Grace Hopper' where user_id = ${member.user_id}`);
   await member.post(`${api}/pages`, { title: 'Half a thought', markdown: 'Not yet.', status: 'draft' });
@@ -408,7 +408,7 @@ test('a wiki begins with what one was writing and what was changed last, and a w
   );
 });
 
-test('a wiki with one page at its root begins with those below it, in the tree and as cards', async () => {
+test('a wiki with a single page at its root begins with its subpages, in the tree and as cards', async () => {
   const lone = (await owner.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: 'Lone', slug: 'lone' }))
     .body;
   const pages = `/v1/wikis/${lone.wiki_id}/pages`;
@@ -423,7 +423,7 @@ test('a wiki with one page at its root begins with those below it, in the tree a
   assert.deepEqual((await places())?.slice(0, 4), [handbook, other, handbook, other], 'of several none is open');
 });
 
-test('below its title a page says and shows who changed it last and when, also where its text has the title', async () => {
+test('a page shows its last author and change below its title, also if the title is in the text', async () => {
   const member = await world.member(workspace.workspace_id, 'member');
   await world.db.query(sql`
     update users set display_name = 'Mary Somerville', avatar_url = 'https://people.example/mary.png' where user_id = ${member.user_id}`);
@@ -500,7 +500,7 @@ test('pages of another workspace are answered like missing ones', async () => {
   for (const path of [...PAGES, '/hostile']) assert.equal((await theirs.open(path)).status, 404, path);
 });
 
-test('a user who can only read is offered no other action, and refused it', async () => {
+test('a user with read permission only is offered no other action, and refused it', async () => {
   const viewer = await world.member(workspace.workspace_id, 'viewer');
   const theirs = await browserOf(viewer.user_id);
   const { body } = await theirs.open('/hostile/w/page');
@@ -542,7 +542,7 @@ test('without scripts a page is made a template, and another begins with it', as
   assert.ok(!String((await me.open('/hostile/w/-/templates')).body).includes(`template=${notes.page_id}`));
 });
 
-test('the field of a long text, which takes long to lay out, gives its place to the editor', async () => {
+test('the text field of a long text is marked, so that it can stay hidden until the editor replaces it', async () => {
   await owner.post(`${api}/pages`, { title: 'A long text', markdown: 'words '.repeat(20_000) });
   const { body } = await me.open('/hostile/w/-/edit/a-long-text');
   assert.match(body, /<label class="text-field is-long">/);
@@ -579,7 +579,7 @@ test('without scripts concurrent edits are merged, and neither text is lost', as
   assert.deepEqual([saved.revision, saved.markdown], [3, text], 'a conflict writes nothing');
 });
 
-test('a page that is renamed has no second title in its text', async () => {
+test('renaming a page leaves no second title in its text', async () => {
   const rename = async (markdown: string, title: string) => {
     const { body } = await owner.post(`${api}/pages`, { title: 'Old name', slug: 'renamed', markdown });
     const fields = { title, markdown, base_revision: '1', status: 'published' };
@@ -605,7 +605,7 @@ test('a deleted page says so, and can be restored', async () => {
   assert.deepEqual([restored.status, restored.headers.get('location')], [303, '/hostile/w/gone']);
 });
 
-test('a page is renamed, moved below another one, duplicated and deleted from its menu, and what was deleted comes back', async () => {
+test('a page is renamed, moved below another page, duplicated and deleted from its menu, and a deleted page is restored', async () => {
   const root = '/hostile/w';
   const pages = `${api}/pages`;
   const { body } = await owner.post(pages, { title: 'Loom', markdown: '# Loom\n\nThreads.' });
@@ -647,7 +647,7 @@ test('a page is moved up and down among its siblings, also where they share a po
   assert.equal(await order(), 'One Three Two Four');
   await move(0, 'down');
   assert.equal(await order(), 'Three One Two Four');
-  // The ends.
+  // The first and the last page cannot move further.
   await move(2, 'up');
   await move(3, 'down');
   assert.equal(await order(), 'Three One Two Four');
@@ -660,7 +660,7 @@ test('a page is moved up and down among its siblings, also where they share a po
   assert.equal((await viewer.submit(`${root}/-/order`, { page_id: String(ids[0]), to: 'up' })).status, 403);
 });
 
-test('pages whose files are gone are kept or deleted after a question, by those who may write', async () => {
+test('users with write permission keep or delete pages whose files are gone, after a confirmation', async () => {
   const files = { 'sync/a.md': '# Sync A\n', 'sync/b.md': '# Sync B\n', 'sync/c.md': '# Sync C\n' };
   const send = async (names: string[]) => {
     const form = new FormData();
@@ -720,7 +720,7 @@ test('files can be uploaded without scripts', async () => {
   assert.match(refused.body, /Request <code>/);
 });
 
-test('the files of an upload are listed by what a person has to do, then by path with numbers as numbers', async () => {
+test('the files of an upload are listed by the attention they need, then by path in numeric order', async () => {
   const lines = (what: string) => `# ${what}\n\nOne.\n\nTwo.\n`;
   const first = { 'list/10.md': lines('Ten'), 'list/edited.md': lines('Edited'), 'list/2.md': lines('Two') };
   await world.upload(owner, wiki.wiki_id, first);
@@ -740,7 +740,7 @@ test('the files of an upload are listed by what a person has to do, then by path
   assert.match(listed, /^[^>]*>.*?<span class="tag">1 file failed<\/span><p>4 files: [^<]*, 1 file failed<\/p>/s);
 });
 
-test('a page says who can read it, and gives its address', async () => {
+test('a page says who can read it, and shows its address', async () => {
   const shared = async (open: typeof me.open) => (await open('/hostile/w/page')).body.replace(/^.*id="share"/s, '');
   const text = await shared(me.open);
   assert.match(text, /readonly[^>]* value="http:\/\/[^"/]+\/hostile\/w\/page"/);
@@ -763,7 +763,7 @@ test('an invitation is accepted only by its recipient, after signing in', async 
   const guest = await world.person('guest@example.com');
   const invite = { email: 'guest@example.com', role: 'viewer' };
   const { body: invited } = await owner.post(`/v1/workspaces/${workspace.workspace_id}/members/invite`, invite);
-  // The job that sends it sets a secret of its own.
+  // The job that sends the invitation sets another secret.
   await until(
     'the invitation is sent',
     () =>
@@ -841,7 +841,7 @@ test('the files for browsers are small, cached for ever and served in one versio
   }
 });
 
-test('a sign-in by mail leads where the browser wanted to go, and no link can choose that', async () => {
+test('a sign-in by mail leads to the address that the browser requested, and no link can choose it', async () => {
   const form = { 'sec-fetch-site': 'same-origin' };
   const wanted = '/invitations/accept?token=a%2Bb';
   const asked = await visit(
@@ -859,14 +859,14 @@ test('a sign-in by mail leads where the browser wanted to go, and no link can ch
   const signedIn = await open({ cookie });
   assert.deepEqual([signedIn.status, signedIn.headers.get('location')], [303, wanted]);
   assert.match(signedIn.headers.get('set-cookie') ?? '', /ibid_next=; [^,]*Max-Age=0/);
-  // In another browser, and with an address that is none of this service.
+  // In another browser, and with an address outside this service.
   assert.equal((await open({}, { next: wanted })).headers.get('location'), '/');
   for (const other of ['//evil.example', '%2F%2Fevil.example', '%', 'https://evil.example']) {
     assert.equal((await open({ cookie: `ibid_next=${other}` })).headers.get('location'), '/', other);
   }
 });
 
-test('where there is no user the sign-in page says where the first link is', async () => {
+test('without any user the sign-in page says where the first link is', async () => {
   assert.doesNotMatch((await visit('GET', '/sign-in', {})).body, /There is no user yet/);
   const empty = await openWorld();
   const { body } = await empty.anonymous.send('GET', '/sign-in', { headers: { accept: 'text/html' } });
@@ -878,7 +878,7 @@ test('the chosen theme is kept when the browser is closed', async () => {
   assert.match(chosen.headers.get('set-cookie') ?? '', /theme=dark;.* Max-Age=31536000/);
 });
 
-test('who may not write gets no editor', async () => {
+test('users without write permission get no editor', async () => {
   const viewer = await browserOf((await world.member(workspace.workspace_id, 'viewer')).user_id);
   for (const path of ['/hostile/w/-/edit/page', '/hostile/w/-/new']) {
     const { status, body } = await viewer.open(path);
@@ -888,7 +888,7 @@ test('who may not write gets no editor', async () => {
   }
 });
 
-test('pages are compressed, but for those that another site leads to', async () => {
+test('pages are compressed unless another site led to them', async () => {
   const path = '/hostile/w/-/search?query=word';
   const open = (headers: Record<string, string>) =>
     request(new URL(path, world.address), { accept: 'text/html', cookie: me.cookie, ...headers });
@@ -909,7 +909,7 @@ test('pages are compressed, but for those that another site leads to', async () 
   }
 });
 
-/** A request whose body is not decoded. */
+/** Sends a request and does not decode the response. */
 async function request(url: URL, headers: Record<string, string>) {
   const answer = await new Promise<IncomingMessage>((resolve, reject) =>
     get(url, { headers }, resolve).on('error', reject),
@@ -917,7 +917,7 @@ async function request(url: URL, headers: Record<string, string>) {
   return { headers: answer.headers, body: Buffer.concat(await answer.toArray()) };
 }
 
-test('below its text a page asks for others with the same words', async () => {
+test('the end of a page lists other pages with the same words', async () => {
   const markdown = 'The turbine turns by steam, and its bearings want oil.';
   for (const title of ['Turbine', 'Engine', 'Holidays']) {
     const text = title === 'Holidays' ? 'Closed on Monday.' : markdown;
@@ -932,7 +932,7 @@ test('below its text a page asks for others with the same words', async () => {
   );
 });
 
-test('a part of a page is kept by the browser and asked for again; a whole page is not kept', async () => {
+test('a part of a page is cached by the browser and revalidated; a whole page is not cached', async () => {
   const whole = await me.open('/hostile/w/page');
   assert.equal(whole.headers.get('cache-control'), 'no-store');
   assert.equal(whole.headers.get('etag'), null);

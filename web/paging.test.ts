@@ -7,7 +7,7 @@ import { longTest } from '../test/extent.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld } from '../test/world.ts';
 
-/** More records than one part of a list has. */
+/** More records than one part of a list. */
 const MANY = 130;
 
 const world = await openWorld();
@@ -40,10 +40,10 @@ async function* follow(path: string): AsyncGenerator<string> {
 
 const numbers = Array.from({ length: MANY }, (_, i) => String(i).padStart(3, '0'));
 
-/** Every record of a list must be in exactly one of its parts. `nameOf` is the text that identifies a record. */
+/** Asserts that every record of a list is in exactly one part. `nameOf` returns the text that identifies a record. */
 async function assertWhole(path: string, nameOf: (number: string) => string): Promise<void> {
   const bodies: string[] = [];
-  // Other lists stand beside it: the tree, the neighbours, and what was changed last.
+  // Ignore other lists on the page: the tree, the neighbours, and recent changes.
   const others = /<(nav class="(?:tree|neighbours)"|section class="changed")[\s\S]*?<\/(?:nav|section)>/g;
   for await (const body of follow(path)) bodies.push(body.replace(others, ''));
   assert.ok(bodies.length > 1, 'the list has parts');
@@ -122,7 +122,7 @@ longTest('sessions, keys and the audit log are shown completely', async () => {
   await assertWhole(`${workspace}/-/audit?type=api_key.created`, (number) => `Program ${number}.`);
 });
 
-test('the members of a large workspace are shown completely, and may be given to in each part', async () => {
+test('the members of a large workspace are shown completely, and ownership can be transferred from each part', async () => {
   const people = numbers.map((number) => ({
     user_id: newId('user'),
     membership_id: newId('mem'),

@@ -14,7 +14,7 @@ const root = `${world.address}/${overview.session.organizations[0].slug}/${overv
 
 const stacked = (mark: string) => `a${mark.repeat(60)}`.repeat(20);
 
-/** Texts that paint outside of their boxes. */
+/** Texts that paint outside their boxes. */
 const TEXTS: Record<string, string> = {
   'a rule that covers the window':
     '$\\smash{\\rlap{\\kern-45em\\raisebox{25em}{\\textcolor{red}{\\rule{50em}{50em}}}}}$',
@@ -29,7 +29,7 @@ const TEXTS: Record<string, string> = {
   'a long run in the other direction': `\u202e${'شكرا '.repeat(400)}`,
 };
 
-/** The window but for the box of the text and its margin, as pictures. */
+/** Returns pictures of the window around the box of the text and its margin. */
 async function besideText(page: Page): Promise<Buffer[]> {
   const box = await page.locator('article .prose').first().boundingBox();
   assert.ok(box);
@@ -48,7 +48,7 @@ async function besideText(page: Page): Promise<Buffer[]> {
   return pictures;
 }
 
-/** How many pixels of two pictures differ by more than the rounding of one painting. */
+/** Counts the pixels that differ between two pictures by more than the rounding of painting. */
 function changedPixels(page: Page, ...pictures: [Buffer, Buffer]): Promise<number> {
   const sources = pictures.map((picture) => `data:image/png;base64,${picture.toString('base64')}`);
   return page.evaluate(async (addresses) => {
@@ -75,7 +75,7 @@ function changedPixels(page: Page, ...pictures: [Buffer, Buffer]): Promise<numbe
   }, sources);
 }
 
-/** Whether the text has the points beside it that a visitor would press. */
+/** Counts the points outside the text at which a click would hit the text. */
 function coveredPoints(page: Page): Promise<number> {
   return page.evaluate(() => {
     const text = document.querySelector('article .prose');
@@ -93,13 +93,13 @@ function coveredPoints(page: Page): Promise<number> {
 }
 
 for (const [what, markdown] of Object.entries(TEXTS).slice(0, extent(100, 3))) {
-  test(`${what} paints nothing beside the text that it is in`, { skip }, async () => {
+  test(`${what} paints nothing outside its text`, { skip }, async () => {
     const path = await pageOf(`Shows ${what}`, `Before\n\n${markdown}\n\nAfter`);
     await assertInside(path, markdown.startsWith('$'));
   });
 }
 
-test('a revision, and a page that shows a part of another one, paint nothing beside their texts', {
+test('a revision, and a page with a part of another page, paint nothing outside their texts', {
   skip,
 }, async () => {
   const [[what, markdown] = ['', '']] = Object.entries(TEXTS);

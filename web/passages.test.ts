@@ -19,7 +19,7 @@ import { piecesOfQuote } from './elements/pdf/find-quote.ts';
 const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 const world = await openWorld();
 
-/** With a picture that no page shows, so that a reader need not load all of the file. */
+/** A picture that no page shows, so that a reader need not load the whole file. */
 const UNSEEN = {
   dictionary: '/Width 1000/Height 1000/ColorSpace/DeviceGray/BitsPerComponent 8',
   stream: Buffer.alloc(1e6),
@@ -42,7 +42,7 @@ async function rootOf(owner: Owner): Promise<string> {
   return `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
 }
 
-/** The HTML of a page. */
+/** Returns a function that loads the HTML of a page. */
 async function reader(owner: Owner) {
   const { body } = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
   const headers = { accept: 'text/html', cookie: `ibid=${body.browser_secret}` };
@@ -70,7 +70,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   const mark = page.getByRole('button', { name: 'Where does this come from?' });
   const box = page.getByRole('dialog', { name: 'Where this comes from' });
 
-  await t.test('by pointing at it', async () => {
+  await t.test('pointing at a block opens its passage', async () => {
     await sentence.hover();
     await mark.click();
     await box.getByText('weaving.pdf').waitFor();
@@ -81,7 +81,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await box.waitFor({ state: 'hidden' });
   });
 
-  await t.test('beside the page, where the passage is marked in the PDF', async () => {
+  await t.test('the PDF opens next to the page with the passage marked', async () => {
     await sentence.hover();
     await mark.click();
     const parts: (string | undefined)[] = [];
@@ -99,7 +99,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
       return { x: x + width / 2, y: y + height / 2, width };
     };
     const shuttle = pdf.getByText('A shuttle carries');
-    // Both at one moment: the text may be scrolled between two.
+    // Measure both at once, because the text may scroll between two measurements.
     const over = await pdf.locator('.mark').elementHandle();
     const [marked, text] = await shuttle.evaluate(
       (element, over) =>
@@ -116,7 +116,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     assert.ok(parts.length > 1 && parts.every((range) => range?.startsWith('bytes=')), `read in parts: ${parts}`);
     assert.equal(page.workers().length, 1, 'it is read in a thread of its own');
     await assertConfined(page);
-    // What it tried was refused by the policy, with two messages.
+    // The policy refused these attempts, with two messages.
     assert.match(complaints.splice(0).join(), /v1\/overview' violates.*Fetch API cannot load/s);
     await assertAccessible(page, 'a PDF beside the page');
 
@@ -173,8 +173,8 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
       () => at.inputValue(),
       (number) => number === '2',
     );
-    // The key goes down in the frame, and up where that is gone. Chromium may never say that it went down: the frame that had it
-    // is gone before it has answered. What fails shows in the panel, which then stays.
+    // The key goes down in the frame and up after the frame is gone. Chromium may never acknowledge the first event,
+    // because the frame is removed before it answers. A failure would leave the panel open.
     void page.keyboard.down('Escape').catch(() => undefined);
     await panel.waitFor({ state: 'detached' });
     await page.keyboard.up('Escape');
@@ -189,7 +189,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
-  await t.test('with the text of its source beside the page, where the passage is marked', async () => {
+  await t.test('the text of a source opens next to the page with the passage marked', async () => {
     const follow = async () => {
       await sentence.hover();
       await mark.click();
@@ -221,7 +221,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
-  await t.test('with the passage in sight in a long text, whose rest is read by parts', async () => {
+  await t.test('a long text opens at the passage, and the rest is loaded in parts', async () => {
     const lines = Array.from({ length: 1_200 }, (_, i) => `Thread ${i} of the long cloth, from edge to edge.`);
     await world.upload(owner, owner.wiki_id, { 'cloth.html': lines.map((line) => `<p>${line}</p>`).join('\n') });
     await page.goto(`${root}/cloth`);
@@ -239,7 +239,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     const top = await inSight();
     assert.ok(top > 100 && top < 800, `the passage is at ${top}`);
     assert.equal((await text.textContent())?.includes('Thread 0 of'), false);
-    // A click by the pointer would scroll to it first.
+    // A click by the pointer would scroll to the button first.
     await panel.getByRole('button', { name: 'Earlier text' }).evaluate((it: HTMLButtonElement) => it.click());
     await text.getByText('Thread 0 of').waitFor();
     assert.ok(Math.abs((await inSight()) - top) < 2, 'what is read stays where it is');
@@ -256,7 +256,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await sentence.waitFor();
   });
 
-  await t.test('by keyboard', async () => {
+  await t.test('the passage opens by keyboard', async () => {
     await mark.focus();
     for (const step of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowDown']) await page.keyboard.press(step);
     await page.keyboard.press('Enter');
@@ -269,7 +269,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the focus returns to the mark');
   });
 
-  await t.test('without a script, from the page of all passages', async () => {
+  await t.test('without a script, the page of all passages leads to the source', async () => {
     await page.locator('.page-do summary').click();
     await page.locator('.page-do').getByRole('link', { name: 'Sources' }).click();
     await page.getByText('3 of 3 blocks can be followed').waitFor();
@@ -280,7 +280,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await assertAccessible(page, 'the text of a source');
   });
 
-  await t.test('a block that people have edited says which words of the source they changed', async () => {
+  await t.test('an edited block shows which words of the source people changed', async () => {
     const [compiled] = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body;
     const markdown =
       compiled && (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${compiled.page_id}`)).body.markdown;
@@ -300,7 +300,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   assert.deepEqual(complaints, []);
 });
 
-/** Nothing of the service and of the page can be reached from where the PDF is read. */
+/** Asserts that the frame that reads the PDF cannot reach the service or the page. */
 async function assertConfined(page: Page): Promise<void> {
   const frame = page.frames().find((each) => each.url().endsWith('/-/pdf'));
   const reach = await frame?.evaluate(async () => {
@@ -330,7 +330,7 @@ async function followToPdf(page: Page, number: number): Promise<void> {
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),
     page.context().waitForEvent('request', (request) => request.url().startsWith(address)),
-    // As with a modified click, without a script.
+    // As with a modified click, or without a script.
     link.click({ modifiers: ['Control'] }),
   ]);
   const answer = await page.context().request.get(address, { headers: { 'sec-fetch-site': 'same-origin' } });
@@ -339,7 +339,7 @@ async function followToPdf(page: Page, number: number): Promise<void> {
   await tab.close();
 }
 
-test('a PDF is read without an origin and network even when the frame is opened directly, and no script is made of a text', async () => {
+test('a PDF is read without an origin and network even when the frame is opened directly, and eval is refused', async () => {
   const { status, headers } = await world.anonymous.send('GET', '/-/pdf', { headers: { accept: 'text/html' } });
   assert.equal(status, 200);
   assert.equal(
@@ -348,7 +348,7 @@ test('a PDF is read without an origin and network even when the frame is opened 
   );
 });
 
-longTest('every block of every document is shown beside its passage', async (t) => {
+longTest('every block of every document is shown with its passage', async (t) => {
   const owner = await world.owner();
   const files = existsSync(CORPORA)
     ? Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]))
@@ -372,19 +372,25 @@ longTest('every block of every document is shown beside its passage', async (t) 
   assert.match(await read(`${root}/${pages[0].path}`), /<h2>Sources<\/h2><ul class="sources">\s*<li>/);
 });
 
-longTest('a passage of a text file is located by its lines, and one of a Word document by its paragraph', async () => {
-  const owner = await world.owner();
-  const word = docxOf(`${wordParagraph('')}${wordParagraph('Of dyeing.')}`);
-  await world.upload(owner, owner.wiki_id, {
-    'a.md': '---\ntitle: T\n---\n\n# Weaving\n\nWarp\nand weft.\n',
-    'b.docx': word,
-  });
-  const [root, read] = [await rootOf(owner), await reader(owner)];
-  const text = await read(`${root}/a?sources`);
-  assert.match(text, /<blockquote>Weaving<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, line 5</);
-  assert.match(text, /<blockquote>Warp and weft\.<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, lines 7–8</);
-  assert.match(await read(`${root}/b?sources`), /<strong>b\.docx<\/strong>, paragraph 2</);
-});
+longTest(
+  'a passage of a text file is located by its lines, and a passage of a Word document by its paragraph',
+  async () => {
+    const owner = await world.owner();
+    const word = docxOf(`${wordParagraph('')}${wordParagraph('Of dyeing.')}`);
+    await world.upload(owner, owner.wiki_id, {
+      'a.md': '---\ntitle: T\n---\n\n# Weaving\n\nWarp\nand weft.\n',
+      'b.docx': word,
+    });
+    const [root, read] = [await rootOf(owner), await reader(owner)];
+    const text = await read(`${root}/a?sources`);
+    assert.match(text, /<blockquote>Weaving<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, line 5</);
+    assert.match(
+      text,
+      /<blockquote>Warp and weft\.<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, lines 7–8</,
+    );
+    assert.match(await read(`${root}/b?sources`), /<strong>b\.docx<\/strong>, paragraph 2</);
+  },
+);
 
 test('a stale page names the source that has changed', async () => {
   const owner = await world.owner();
@@ -424,7 +430,7 @@ test('a stale page names the source that has changed', async () => {
   assert.equal((await owner.post(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}/keep`)).status, 404, 'it is not stale');
 });
 
-test('a sentence that was moved below another heading has half a tick, and says why', { skip }, async () => {
+test('a sentence moved below another heading has half a tick and a reason', { skip }, async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, {
     'rules.md': '# Rules\n\n## Allowed\n\nBikes.\n\n## Forbidden\n\nCars.\n',
@@ -441,14 +447,14 @@ test('a sentence that was moved below another heading has half a tick, and says 
   await assertAccessible(page, 'half a tick');
 });
 
-test('a passage without places is found in the text of the PDF, over hyphens and ends of lines and pages', () => {
+test('a passage without boxes is found in the text of the PDF, across hyphens and ends of lines and pages', () => {
   const pieces = ['Of the \ufb01rst ', 'weav-', 'ing of linen and of wool', 'and cotton. The end'];
   const examples: [quote: string, found: number[]][] = [
     ['weaving of linen', [1, 2]],
     ['the first weaving', [0, 1, 2]],
     ['silk', []],
     ['', []],
-    // It goes on behind this page, and began before it.
+    // The quote continues on the next page, or begins on the previous one.
     ['ing of linen and of wool and cotton. The end of the next page', [2, 3]],
     ['of another page, of the first weaving of linen and of wool', [0, 1, 2]],
   ];

@@ -11,7 +11,10 @@ import { openWorld } from '../test/world.ts';
 import { styleguide } from './pages/styleguide.ts';
 import { ROUTES } from './routes.ts';
 
-/** The screens of a route that are looked at here, as addresses; `W` is the wiki, `O` its workspace, `E` a wiki without pages, `A` its workspace as an operator sees it. */
+/**
+ * The addresses to open for each route; `W` is the wiki, `O` its workspace, `E` a wiki without pages, `A` its workspace
+ * as an operator sees it.
+ */
 const SCREENS: Record<string, readonly string[]> = {
   '/invitations': ['/invitations'],
   '/:workspace': ['O'],
@@ -54,7 +57,7 @@ const SCREENS: Record<string, readonly string[]> = {
   '/-/admin/workspaces/:workspace_id': ['A'],
 };
 
-/** Screens that are looked at on the way of a user, with what has to be there before. */
+/** Screens that the tests of user journeys open, because they need preparation. */
 const IN_JOURNEYS: readonly string[] = [
   '/begin',
   '/welcome',
@@ -71,27 +74,27 @@ const IN_JOURNEYS: readonly string[] = [
   '/-/pdf',
 ];
 
-/** They lead to a screen and show none. */
+/** Routes that only redirect. */
 const LEADS_ON: readonly string[] = ['/', '/sign-in/openid', '/sign-in/callback', '/:workspace/:wiki/-/edit'];
 
 const paths = [...ROUTES, styleguide].filter(({ method }) => method === 'GET').map(({ path }) => path);
 
-test('each screen of the web application is looked at', () => {
+test('each screen of the web application is covered', () => {
   const known = [...Object.keys(SCREENS), ...IN_JOURNEYS, ...LEADS_ON];
   assert.deepEqual(paths.toSorted(), known.toSorted(), 'a new screen gets a line above');
 });
 
-/** Each screen is opened at one of these widths, and by `npm run test:long -- shifts` at all of them. */
+/** Each screen is opened at a single width of these, and with `npm run test:long -- shifts` at each width. */
 const WIDTHS = [390, 768, 1_440] as const;
 const isWhole = process.env.EVERY_WIDTH === 'yes';
 
-/** One in five screens, unless everything is tried. */
+/** Every fifth screen, unless everything is tested. */
 const isTurn = everyNth(isWhole ? 1 : 5);
 
-/** As many tab stops may come before the text of a screen, whatever the tree has. */
+/** Maximum number of tab stops before the text of a screen, whatever the tree contains. */
 const STOPS_MAX = 10;
 
-/** The names of what can be reached by Tab before the heading of the text, in a page that has been loaded. */
+/** Returns the names of the tab stops before the heading of the text, in a loaded page. */
 function stopsBeforeText(): string[] {
   const text = document.querySelector('main h1, h1, main');
   return [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')]
@@ -100,7 +103,7 @@ function stopsBeforeText(): string[] {
     .map((it) => (it.getAttribute('aria-label') || it.textContent || it.tagName).trim().slice(0, 30));
 }
 
-test('each screen stays where it is while it loads, and is accessible in light and dark, at each width, in both directions', {
+test('each screen does not move while it loads, and is accessible in light and dark, at each width, in both directions', {
   skip,
 }, async (t) => {
   const world = await openWorld({ STYLEGUIDE: 'on', OPERATORS: 'screens@example.com' });
@@ -124,7 +127,7 @@ test('each screen stays where it is while it loads, and is accessible in light a
     A: `/-/admin/workspaces/${workspace.organization_id}`,
   };
   const line = await openSlowLine(world.address);
-  // A script writes the times again, in the time zone.
+  // A script rewrites the times in this time zone.
   const context = await openBrowserFor(world, owner.user_id, { timezoneId: 'Asia/Tokyo' });
   const { page, complaints } = await openWatched(context);
   let opened = 0;
@@ -147,7 +150,7 @@ test('each screen stays where it is while it loads, and is accessible in light a
     });
   }
 
-  await t.test('what is shown before the sign-in', async () => {
+  await t.test('screens before the sign-in are stable and accessible', async () => {
     const stranger = await (await openContext(await launchBrowser())).newPage();
     await look(stranger, `/sign-in?token=${await signInLink(world, owner.user_id)}`);
     await look(stranger, '/sign-in');
@@ -159,7 +162,7 @@ test('each screen stays where it is while it loads, and is accessible in light a
     await look(stranger, '/sign-in?token=worn');
   });
 
-  await t.test('what a viewer may not see', async () => {
+  await t.test('the screens of a viewer, including refusals, are stable and accessible', async () => {
     const viewer = await world.member(workspace.organization_id, 'viewer');
     const { page: theirs } = await openWatched(await openBrowserFor(world, viewer.user_id));
     for (const address of ['W', 'W/notes', 'W/-/trash', 'O/-/audit']) await look(theirs, address);

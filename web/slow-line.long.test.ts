@@ -13,7 +13,7 @@ const home = `/${overview.session.organizations[0].slug}/${wiki.slug}`;
 const markdown = `${'It turns the crank of the engine.\n\n'.repeat(600)}## Cards\n\nPunch them.\n\n## More\n\n> A quote.`;
 const { body: page } = await owner.post(`/v1/wikis/${wiki.wiki_id}/pages`, { title: 'Engine', markdown });
 
-/** Long texts, and what scripts change most; the other screens are in screens.test.ts. */
+/** Long texts, and pages that scripts change most; the other screens are in screens.test.ts. */
 const OPENED: readonly (readonly [path: string, width: number])[] = [
   [`${home}/${page.path}`, 1_440],
   [`${home}/${page.path}`, 390],
@@ -22,7 +22,7 @@ const OPENED: readonly (readonly [path: string, width: number])[] = [
   [`${home}/-/new`, 1_440],
 ];
 
-test('nothing moves while a page comes in pieces', { skip }, async (t) => {
+test('nothing moves while a page arrives in pieces', { skip }, async (t) => {
   const address = await openSlowLine(world.address);
   const context = await openBrowserFor(world, owner.user_id);
   const tab = await context.newPage();

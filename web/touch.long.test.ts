@@ -10,7 +10,7 @@ const markOf = (page: Page) => page.getByRole('button', { name: 'Where does this
 const boxOf = (page: Page) => page.getByRole('dialog', { name: 'Where this comes from' });
 const helpOf = (page: Page) => page.locator('.find-help');
 
-test('what a pointer opens is opened by a finger and by keys too', { skip }, async (t) => {
+test('everything that a pointer opens can also be opened by a finger and by keys', { skip }, async (t) => {
   const world = await openWorld();
   const owner = await world.owner();
   const { session, wikis } = (await owner.get('/v1/overview')).body;
@@ -18,38 +18,35 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
   const lines = Array.from({ length: 40 }, (_, i) => `<p>Thread ${i} of the long cloth, from edge to edge.</p>`);
   await world.upload(owner, owner.wiki_id, { 'cloth.html': `<h1>Cloth</h1>\n${lines.join('\n')}` });
 
-  await t.test(
-    'by a finger the mark of a passage opens where it comes from, and only its link opens the source',
-    async () => {
-      const phone = await openBrowserFor(world, owner.user_id, {
-        viewport: { width: 390, height: 844 },
-        hasTouch: true,
-        isMobile: true,
-      });
-      const { page, complaints } = await openWatched(phone);
-      await page.goto(`${root}/cloth`);
-      await page.locator('html.scripted').waitFor();
-      const line = page.locator('.prose').getByText('Thread 7 of');
-      await line.tap();
-      const [text, mark] = [await line.boundingBox(), await markOf(page).boundingBox()];
-      assert.ok(text && mark && Math.abs(text.y - mark.y) < 20, 'the mark comes to the block that was touched');
-      assert.equal(await markOf(page).evaluate((it) => getComputedStyle(it).opacity), '1', 'it can be seen');
-      await markOf(page).tap();
-      await boxOf(page).getByText('cloth.html').waitFor();
-      assert.match((await boxOf(page).textContent()) ?? '', /Thread 7 of/);
-      assert.equal(await page.locator('.viewer').count(), 0, 'the source is not opened yet');
-      await boxOf(page).getByRole('link', { name: 'See it in the source' }).tap();
-      await page.locator('.viewer[data-ready]').waitFor();
-      assert.equal(await page.locator('.viewer mark').textContent(), 'Thread 7 of the long cloth, from edge to edge.');
-      await page.locator('.viewer').getByRole('button', { name: 'Close' }).tap();
-      await page.locator('.viewer').waitFor({ state: 'detached' });
-      await helpOf(page).locator('summary').tap();
-      await helpOf(page).getByText('title:engine').waitFor();
-      assert.deepEqual(complaints, []);
-    },
-  );
+  await t.test('a finger opens a passage by its mark, and the source only by the link in it', async () => {
+    const phone = await openBrowserFor(world, owner.user_id, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    const { page, complaints } = await openWatched(phone);
+    await page.goto(`${root}/cloth`);
+    await page.locator('html.scripted').waitFor();
+    const line = page.locator('.prose').getByText('Thread 7 of');
+    await line.tap();
+    const [text, mark] = [await line.boundingBox(), await markOf(page).boundingBox()];
+    assert.ok(text && mark && Math.abs(text.y - mark.y) < 20, 'the mark comes to the block that was touched');
+    assert.equal(await markOf(page).evaluate((it) => getComputedStyle(it).opacity), '1', 'it can be seen');
+    await markOf(page).tap();
+    await boxOf(page).getByText('cloth.html').waitFor();
+    assert.match((await boxOf(page).textContent()) ?? '', /Thread 7 of/);
+    assert.equal(await page.locator('.viewer').count(), 0, 'the source is not opened yet');
+    await boxOf(page).getByRole('link', { name: 'See it in the source' }).tap();
+    await page.locator('.viewer[data-ready]').waitFor();
+    assert.equal(await page.locator('.viewer mark').textContent(), 'Thread 7 of the long cloth, from edge to edge.');
+    await page.locator('.viewer').getByRole('button', { name: 'Close' }).tap();
+    await page.locator('.viewer').waitFor({ state: 'detached' });
+    await helpOf(page).locator('summary').tap();
+    await helpOf(page).getByText('title:engine').waitFor();
+    assert.deepEqual(complaints, []);
+  });
 
-  await t.test('the first touch of a text that is edited puts the caret where it is', async () => {
+  await t.test('the first touch of a text in the editor puts the caret there', async () => {
     const options = {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
@@ -62,7 +59,7 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
     const line = text.getByText('Thread 3 of');
     await line.tap({ position: { x: 60, y: 10 } });
     await page.keyboard.type('red ');
-    // A finger puts the caret beside a word.
+    // A finger puts the caret at the edge of a word.
     await text.locator('.cm-line', { hasText: /^(?=.*red ).* 3 of/ }).waitFor();
     await page.keyboard.press('Shift+Home');
     const selected = text.locator('.cm-selectionBackground').first();
@@ -72,7 +69,7 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
     assert.deepEqual(complaints, []);
   });
 
-  await t.test('by keys the same', async () => {
+  await t.test('the same works by keys', async () => {
     const { page, complaints } = await openWatched(await openBrowserFor(world, owner.user_id));
     await page.goto(`${root}/cloth`);
     await page.locator('html.scripted').waitFor();
@@ -94,7 +91,7 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
     assert.deepEqual(complaints, []);
   });
 
-  await t.test('a page is shared by keys alone: the panel has the focus, and gives it back', async () => {
+  await t.test('a page is shared by keys alone: the panel takes the focus and gives it back', async () => {
     const context = await openBrowserFor(world, owner.user_id);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const { page, complaints } = await openWatched(context);
@@ -142,7 +139,7 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
     assert.deepEqual(complaints, []);
   });
 
-  await t.test('right to left the mark is where lines begin', async () => {
+  await t.test('in a right-to-left page the mark is where lines begin', async () => {
     for (const width of [390, 1_440]) {
       const { page } = await openWatched(
         await openBrowserFor(world, owner.user_id, { viewport: { width, height: 844 } }),

@@ -17,7 +17,7 @@ import { openWorld } from '../test/world.ts';
 const MIB = 2 ** 20;
 const world = await openWorld();
 const folder = await makeFolder();
-/** Text, so that it becomes a source; random words, so that no two parts are equal. */
+/** A text, so that it becomes a source; random words, so that no two parts are equal. */
 const large = Buffer.from(`# Large\n\n${randomBytes(10 * MIB).toString('hex')}\n`);
 await mkdir(join(folder, 'notes'));
 await writeFile(join(folder, 'notes/large.md'), large);
@@ -39,7 +39,7 @@ async function openUploader() {
 const chooseFolder = (page: Page) => page.locator('input[webkitdirectory]').setInputFiles(join(folder, 'notes'));
 const panel = (page: Page) => page.getByRole('region', { name: 'Upload' });
 
-/** The lengths of the tus requests of this page, by their offsets. */
+/** Records the tus requests of this page with their offsets. */
 function watchBytes(page: Page): { offset: number; address: string }[] {
   const sent: { offset: number; address: string }[] = [];
   page.on('request', (request) => {
@@ -51,7 +51,7 @@ function watchBytes(page: Page): { offset: number; address: string }[] {
 
 test('an upload is paused, survives a reload, and is resumed with the same files', { skip }, async (t) => {
   const { owner, api, root, page, complaints } = await openUploader();
-  // Requests behind the first part are held, so that there is something to pause.
+  // Hold requests after the first part, so that there is something to pause.
   let isHeld = true;
   await page.route('**/files/file_*', async (route) => {
     const offset = Number((await route.request().allHeaders())['upload-offset'] ?? 0);
@@ -59,7 +59,7 @@ test('an upload is paused, survives a reload, and is resumed with the same files
     await route.continue();
   });
 
-  await t.test('it shows the progress of each file', async () => {
+  await t.test('the progress of each file is shown', async () => {
     await chooseFolder(page);
     await panel(page).getByText('sent', { exact: true }).first().waitFor();
     await panel(page).getByText('39 %').waitFor();
@@ -67,14 +67,14 @@ test('an upload is paused, survives a reload, and is resumed with the same files
     await assertAccessible(page, 'sending');
   });
 
-  await t.test('it is paused and continued', async () => {
+  await t.test('an upload is paused and continued', async () => {
     await panel(page).getByRole('button', { name: 'Pause' }).click();
     await panel(page).getByRole('button', { name: 'Continue' }).waitFor();
     assert.equal(await panel(page).getByRole('status').textContent(), 'Paused');
     await assertAccessible(page, 'paused');
   });
 
-  await t.test('after a reload it waits for its files, and accepts no others', async () => {
+  await t.test('after a reload the upload waits for its files, and accepts no others', async () => {
     isHeld = false;
     await page.reload();
     await panel(page).getByText('Choose the same files again').waitFor();
@@ -87,7 +87,7 @@ test('an upload is paused, survives a reload, and is resumed with the same files
     );
   });
 
-  await t.test('the same files resume it: no bytes are sent twice, and all are intact', async () => {
+  await t.test('choosing the same files resumes the upload: no bytes are sent twice, and all are intact', async () => {
     const { body: uploads } = await owner.get(`${api}/uploads`);
     const { body: files } = await owner.get(`${api}/uploads/${uploads[0].upload_id}/files`);
     const before = files.find(({ filename }: { filename: string }) => filename.endsWith('large.md'));
@@ -98,7 +98,7 @@ test('an upload is paused, survives a reload, and is resumed with the same files
     const offsets = sent.filter(({ address }) => address.endsWith(before.file_id)).map(({ offset }) => offset);
     assert.deepEqual(offsets, [8 * MIB, 16 * MIB]);
     assert.equal(sent.length, 2, 'no other file was sent again');
-    // It is too long to be read, so only the blob shows that all of it arrived.
+    // The file is too long to be read, so only the blob proves that all of it arrived.
     const kept = await world.db.query(sql`
       select from blobs where sha256 = ${createHash('sha256').update(large).digest('hex')}`);
     assert.equal(kept.length, 1);
@@ -127,7 +127,7 @@ longTest('a broken connection is retried, and a cancelled upload is gone', { ski
   const asked: string[] = [];
   await page.route('**/files/file_*', async (route) => {
     if (route.request().url() === answered) asked.push(route.request().method());
-    // An answer that says no progress is none, and what the service has is asked for before more is sent.
+    // An answer without progress does not count: the client must ask for the offset before it sends more.
     if (route.request().method() === 'PATCH' && answered === '') {
       answered = route.request().url();
       return route.fulfill({ status: 204, headers: { 'upload-offset': '0' } });
@@ -172,7 +172,7 @@ test('each new file is sent without asking first, and a refusal is shown in the 
   assert.equal(await panel(page).getByRole('status').textContent(), 'Stopped');
 });
 
-test('of hidden files a folder sends those that a text shows, and names the others', { skip }, async () => {
+test('of its hidden files a folder sends only files that a text embeds, and names the others', { skip }, async () => {
   const { owner, api, page } = await openUploader();
   const docs = join(folder, 'docs');
   await mkdir(join(docs, '.gitbook/assets'), { recursive: true });
@@ -193,7 +193,7 @@ longTest('a running job shows its progress, and a failed one can be retried', { 
   const { owner, api, root, page, complaints } = await openUploader();
   const made = await world.upload(owner, api.split('/').at(-1) ?? '', { 'empty.txt': '' });
   assert.equal(made.body.status, 'failed');
-  // The test takes the lease of a worker.
+  // The test acts as another worker that holds the lease.
   await world.db.query(sql`
     update uploads set status = 'queued', error = '', summary = '', finished_at = null where upload_id = ${made.body.upload_id}`);
   await world.db.query(sql`
