@@ -10,7 +10,6 @@ export interface DocumentParts {
   dir?: 'ltr' | 'rtl';
   /** Whether the body contains PAINTED_WITH before its end. */
   isPaintedInParts?: boolean;
-  /** The class of the body. */
   kind: 'wiki' | 'plain' | 'write' | 'framed';
 }
 

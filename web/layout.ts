@@ -22,7 +22,6 @@ export interface WikiDocument {
   aside?: Content;
   scripts?: readonly string[];
   head?: Content;
-  /** The query, shown in the search field. */
   query?: string;
   kind?: 'wiki' | 'write';
   /** The direction of the page around the text, whose blocks have their own; left to right unless stated. */

@@ -2,7 +2,6 @@ import type { Api } from './api.ts';
 import { type Content, html } from './html.ts';
 import type { Visit } from './visit.ts';
 
-/** Links to the other parts of a list. */
 interface OtherParts {
   isFirst: boolean;
   first: string;

@@ -43,7 +43,6 @@ import { changeTemplates, templates } from './pages/writing/templates.ts';
 import { editPage, editPageById, newPage, saveEdit, saveNewPage } from './pages/writing/write-page.ts';
 import type { WebRoute } from './visit.ts';
 
-/** All routes of the web application. */
 export const ROUTES: readonly WebRoute[] = [
   home,
   // signing in

@@ -4,7 +4,6 @@ import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
 import { notFound } from './wiki-context.ts';
 
-/** The user and workspace of a settings page. */
 export interface SettingsContext {
   user: User;
   overview: Overview;

@@ -11,7 +11,6 @@ export interface SettingsPage extends FormPage<SettingsContext> {
   scripts?: readonly string[];
 }
 
-/** Creates the routes of a settings page and its forms. */
 export function settingsPage({ title, scripts, ...page }: SettingsPage): [read: WebRoute, write: WebRoute] {
   return formPage(page, {
     load: loadSettingsContext,

@@ -29,7 +29,6 @@ export interface Visit {
   hasMail: boolean;
   /** Whether users can pay for plans here. */
   hasPayments: boolean;
-  /** The name of the session cookie. */
   sessionCookie: string;
   /** undefined if the configuration names no operators. */
   operatorConsole: OperatorConsole | undefined;

@@ -36,7 +36,6 @@ export interface WebOptions {
   reference(): string;
 }
 
-/** Hosts of other services that pages may frame. */
 const FRAME_SOURCES = FRAME_HOSTS.map((host) => ` https://${host}`).join('');
 
 /** Pages that programs may read as well: they are served whatever content type the request accepts. */

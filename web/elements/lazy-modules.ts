@@ -4,7 +4,6 @@ export function importSibling(name: string): Promise<unknown> {
   return import(address);
 }
 
-/** Renders the formulas of an element. */
 export async function drawFormulas(root: HTMLElement): Promise<void> {
   if (!document.querySelector('link[data-math]')) {
     const link = document.createElement('link');
@@ -17,13 +16,11 @@ export async function drawFormulas(root: HTMLElement): Promise<void> {
   drawMath(root);
 }
 
-/** Draws the diagrams of an element. */
 export async function drawDiagrams(root: HTMLElement): Promise<void> {
   const diagrams = (await importSibling('diagrams.js')) as { drawDiagrams(root: ParentNode): void };
   diagrams.drawDiagrams(root);
 }
 
-/** Converts copied HTML to Markdown. */
 export async function toMarkdown(rich: string): Promise<string> {
   const { richToMarkdown } = (await importSibling('rich-text.js')) as { richToMarkdown(html: string): string };
   return richToMarkdown(rich);
@@ -31,7 +28,6 @@ export async function toMarkdown(rich: string): Promise<string> {
 
 type HighlightCode = (language: string, code: string) => { from: number; to: number; className: string }[];
 
-/** Loads the code highlighter. */
 export async function loadCodeColours(): Promise<HighlightCode> {
   const { highlightCode } = (await importSibling('code-colours.js')) as { highlightCode: HighlightCode };
   return highlightCode;

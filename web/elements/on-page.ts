@@ -15,7 +15,6 @@ export function onPage(run: (signal: AbortSignal) => void): void {
   start();
 }
 
-/** Announces that another page is shown. */
 export function announcePage(): void {
   document.dispatchEvent(new CustomEvent(EVENT));
 }

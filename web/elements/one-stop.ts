@@ -2,13 +2,11 @@ interface Group {
   group: string;
   /** Selector of the focusable elements in the group. */
   entries: string;
-  /** Whether the entries are arranged vertically. */
   isVertical: boolean;
   /** undefined: the preceding heading is the label. */
   label: string | undefined;
 }
 
-/** Groups of links and buttons. */
 const GROUPS: readonly Group[] = [
   { group: '.top .do', entries: ':scope > a, :scope > details > summary', isVertical: false, label: 'Actions' },
   {
@@ -83,7 +81,6 @@ function groupOf(target: EventTarget | null): Found | undefined {
   return undefined;
 }
 
-/** Returns the visible entries of a group. */
 function entriesOf(bar: HTMLElement, entries: string): HTMLElement[] {
   return [...bar.querySelectorAll<HTMLElement>(entries)].filter((it) => it.checkVisibility());
 }

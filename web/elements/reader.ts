@@ -59,7 +59,6 @@ function makeWideScrollable(): void {
   }
 }
 
-/** Shows times in the reader's time zone. */
 function showLocalTimes(): void {
   for (const time of document.querySelectorAll('time')) {
     const at = new Date(time.dateTime);

@@ -2,7 +2,6 @@ import type { Branch } from './branch.ts';
 
 /** How long the pages of a branch are shown from the cache. */
 const FRESH_MS = 60_000;
-/** Maximum number of branches that are reopened. */
 const BRANCHES_MAX = 40;
 
 interface Remembered {

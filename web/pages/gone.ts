@@ -9,7 +9,6 @@ import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 
 const SHOWN = 100;
 
-/** The decisions about a page whose file is gone. */
 const DECISIONS = { keep: 'Keep', delete: 'Delete' } as const;
 type Decision = keyof typeof DECISIONS;
 

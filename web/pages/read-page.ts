@@ -61,7 +61,6 @@ export const readPage: WebRoute = {
   },
 };
 
-/** The surroundings of the text of a page. */
 interface Surroundings extends Omit<PageSurroundings, 'backlinks'> {
   backlinks: ListPart<LinkedPage>;
   tree: Content;

@@ -10,7 +10,6 @@ import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 import { formatBytes } from './sources.ts';
 
-/** Uploads per page. */
 const PAGE_SIZE = 100;
 /** Files of an upload per page: the maximum of the API, because the files are sorted here. */
 const FILES_SIZE = 500;

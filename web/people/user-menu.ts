@@ -8,7 +8,6 @@ interface UserMenuContext extends Pick<WikiContext, 'user' | 'workspace' | 'over
   wiki?: WikiContext['wiki'] | undefined;
 }
 
-/** Maximum number of wikis in the menu. */
 const SHOWN = 20;
 
 /** A menu of the workspace's wikis, next to the name of the current wiki. */

@@ -13,7 +13,6 @@ export interface Embed {
 interface Service {
   /** The hosts of addresses that users copy, without `www.`. */
   hosts: readonly string[];
-  /** The hosts of the service's frames. */
   frames: readonly string[];
   find(url: URL): Embed | undefined;
 }
@@ -146,7 +145,6 @@ function googleFile({ hostname, pathname }: URL): Embed | undefined {
 /** The hosts that frames of a page may come from, for the content security policy of pages. */
 export const FRAME_HOSTS: readonly string[] = SERVICES.flatMap(({ frames }) => frames);
 
-/** The names of the services, for users. */
 export const SERVICE_NAMES = 'YouTube, Vimeo, Loom, Figma, Miro, draw.io, CodePen, Google Docs or Google Drive';
 
 /** Returns the embed for an address of a listed service; undefined for any other address. */

@@ -1,5 +1,4 @@
 const KEY = 'ibid-scroll';
-/** Maximum number of stored positions. */
 const PLACES_MAX = 100;
 
 /**

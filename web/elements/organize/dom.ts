@@ -1,4 +1,3 @@
-/** Creates an element with properties and children. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<HTMLElementTagNameMap[K]> = {},

@@ -8,7 +8,6 @@ import { type Place, placePage, renamePage, treeContext } from './tree-pages.ts'
 /** How long a message is shown; it stays longer while the pointer or the focus is on it. */
 const SHOWN_MS = 15_000;
 
-/** The action that undoes a change. */
 type Undo =
   | { do: 'restore'; page_id: string }
   | { do: 'delete'; page_id: string }
@@ -59,7 +58,6 @@ function present(flash: Flash): void {
   [...rows].find((leaf) => leaf.getAttribute('href') === flash.focus)?.focus();
 }
 
-/** Shows why an action failed. */
 export function showProblem(problem: unknown): void {
   showFlash({ text: errorMessage(problem) }, true);
 }

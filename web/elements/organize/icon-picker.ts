@@ -7,7 +7,6 @@ import { splitTitle, withIcon } from './page-icon.ts';
 import { retitle } from './rename.ts';
 import type { Row } from './tree-pages.ts';
 
-/** Maximum number of results shown. */
 const SHOWN = 120;
 
 /** Lets the user choose the icon of a page: the emoji that its title begins with. The focus returns to `opener`. */

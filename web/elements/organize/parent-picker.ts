@@ -5,7 +5,6 @@ import { treeContext } from './tree-pages.ts';
 const AFTER_MS = 100;
 const SHOWN = 12;
 
-/** A page that can become a parent. */
 export interface Parent {
   page_id: string;
   path: string;

@@ -4,7 +4,6 @@ interface Command {
   title: string;
   /** Further search words for the command. */
   words?: string;
-  /** The required permission. */
   needs?: string;
   href?: string;
   /** The button of the page that runs it. */

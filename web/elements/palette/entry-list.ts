@@ -2,7 +2,6 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import type { Entry } from './find.ts';
 
-/** The groups, in display order. */
 const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
   { kind: 'recent', name: 'Read last' },
   { kind: 'searched', name: 'Searched last' },

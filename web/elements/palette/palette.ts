@@ -109,7 +109,6 @@ export class Palette extends LitElement {
     if (this.#words.trim() === '') this.#showBeginning();
   }
 
-  /** Shows the entries for an empty search field. */
   #showBeginning(): void {
     const { dataset } = this;
     this.entries = [

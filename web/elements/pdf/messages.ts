@@ -5,7 +5,6 @@ export interface PdfLink {
   name: string;
   /** The page to open, counted from 1. */
   page: number;
-  /** The page that the passage ends on. */
   lastPage: number;
   /** The areas to mark, as citations have them; [] for none. */
   boxes: NonNullable<Citation['boxes']>;

@@ -1,7 +1,6 @@
 import type { Entry } from '../palette/find.ts';
 import { readKept, writeKept } from './kept.ts';
 
-/** A page that was read in this browser. */
 interface RecentPage {
   path: string;
   title: string;

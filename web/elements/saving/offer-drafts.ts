@@ -6,7 +6,6 @@ import type { Draft } from './stored-drafts.ts';
 
 const OTHER_DEVICE = 'another device';
 
-/** The editor that drafts are offered to. */
 export interface OfferedTo {
   host: HTMLElement;
   addNote(note: HTMLElement): void;

@@ -20,7 +20,6 @@ const OFFERED_MAX = 5;
 export class ServerDraft {
   readonly #form: EditorForm;
   readonly #editor: EditingElement;
-  /** The id of the draft that is being written. */
   readonly #id: () => string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The last request. Requests run one after another. */

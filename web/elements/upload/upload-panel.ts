@@ -27,7 +27,6 @@ const STATE_TEXT: Record<State, string> = {
   cancelled: 'Cancelled: nothing was uploaded',
 };
 
-/** The state and the buttons of one upload. */
 export interface UploadPanel {
   /** Resumes the upload if all of these files belong to it; otherwise does nothing and returns false. */
   resume(chosen: readonly ChosenFile[]): boolean;

@@ -23,7 +23,6 @@ export class AuditSection {
   readonly #host: Host;
   readonly #members: MembersSection;
   readonly #events: PagedList<AuditEvent>;
-  /** The names of users by their ids. */
   readonly #names = new Map<string, string>();
   /** Members that match the typed text. */
   #found: Member[] = [];

@@ -6,7 +6,6 @@ import type { Translation } from './translate.ts';
 export interface Host {
   t(key: MessageKey, values?: Record<string, string | number>): string;
   translation(): Translation | undefined;
-  /** The address of the service. */
   service(): string;
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
   /** Like `call`, and also returns the query of the next page of a list. */

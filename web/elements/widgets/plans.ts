@@ -40,7 +40,6 @@ export class PlansSection {
   #plans: Plan[] | undefined;
   #billing: Billing | undefined;
   #preview: Preview | undefined;
-  /** The address of the requested payment. */
   #payment = '';
 
   constructor(host: Host) {

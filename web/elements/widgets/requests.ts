@@ -23,7 +23,6 @@ export class RequestsSection {
     this.#requests = new PagedList<LoggedRequest>(host, '/request-log', (requests) => requests);
   }
 
-  /** Loads the latest requests. */
   read(): Promise<void> {
     return this.#requests.search({});
   }

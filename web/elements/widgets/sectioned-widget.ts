@@ -3,7 +3,6 @@ import { Widget } from './widget.ts';
 
 /** A widget whose sections load and act on their own. */
 export abstract class SectionedWidget<Answer> extends Widget<Answer> {
-  /** The interface of the widget for its sections. */
   protected readonly host: Host = {
     t: this.t,
     translation: () => this.translation,

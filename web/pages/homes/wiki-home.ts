@@ -14,7 +14,6 @@ import { loadStarred, starredList } from './stars.ts';
 
 /** Number of changed pages to load; the user's own drafts are among them. */
 const CHANGED_READ = 20;
-/** Maximum number of entries in each list. */
 const SHOWN = 8;
 
 /** Redirects to the home page that members have chosen; otherwise shows the overview. */

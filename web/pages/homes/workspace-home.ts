@@ -46,9 +46,7 @@ function loadLastChanges({ api }: Visit, context: SettingsContext): Promise<Page
 }
 
 interface Members {
-  /** The members listed first. */
   first: Member[];
-  /** The number of active members. */
   active: number;
 }
 

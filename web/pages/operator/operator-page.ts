@@ -11,7 +11,6 @@ import { loadWikiContext } from '../../wiki-context.ts';
 export interface OperatorContext {
   console: OperatorConsole;
   settings: SettingsContext;
-  /** The actor recorded in the audit log. */
   actor: { credential_kind: 'operator'; user_id: string; request_id: string };
 }
 

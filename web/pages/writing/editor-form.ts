@@ -29,7 +29,6 @@ export interface EditorForm {
   draft: Draft;
   page?: FullPage;
   note?: Content;
-  /** The templates offered for a new page. */
   beginWith?: Content;
   /** The tree around the page, for the breadcrumbs and the list of possible parents. */
   branches: readonly Branch[];

@@ -63,7 +63,6 @@ export function findElement(parent: HtmlParent, is: (element: Element) => boolea
   return undefined;
 }
 
-/** Block-level elements. */
 const BLOCKS = new Set(
   (
     'address article aside blockquote body center details dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 ' +

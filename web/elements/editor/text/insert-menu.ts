@@ -22,7 +22,6 @@ interface Entry {
   icon: ToolIcon;
   /** A block on its own lines; the cursor moves to U+0000. */
   block?: string;
-  /** Text inserted within the line. */
   text?(): string;
   run?(actions: InsertActions, view: EditorView): void;
 }

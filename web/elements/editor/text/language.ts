@@ -196,7 +196,6 @@ const foldHeadings = foldService.of((state, _start, end) => {
   return null;
 });
 
-/** Continues a list or a quote at Enter. */
 export const continueMarkup = insertNewlineContinueMarkupCommand({ nonTightLists: false });
 
 /**

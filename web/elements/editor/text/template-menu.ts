@@ -15,7 +15,6 @@ export interface TemplateContext {
   showStatus(words: string): void;
 }
 
-/** How long the list of templates is cached. */
 const LIST_MS = 5_000;
 
 /** Completes a slash with the templates of the wiki, listed below the elements to insert. */

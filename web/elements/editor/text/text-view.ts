@@ -45,7 +45,6 @@ export interface TextOptions extends AttachmentTarget, TemplateContext {
   /** Returns the address from which a browser loads a picture. */
   resolvePicture(address: string): string;
   onChange(): void;
-  /** Called when the selection moved or the text changed. */
   onSelect(): void;
   root: string;
   save(): void;

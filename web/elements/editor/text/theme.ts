@@ -79,7 +79,6 @@ const THEME = EditorView.theme({
   },
 });
 
-/** Shows the Markdown source. */
 export const sourceTheme = [
   syntaxHighlighting(HIGHLIGHTING),
   EditorView.theme({ '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '0.95rem', lineHeight: '1.6' } }),

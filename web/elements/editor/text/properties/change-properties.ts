@@ -27,7 +27,6 @@ export function setValue(text: string, name: string, value: string): TextChange 
   });
 }
 
-/** Adds an item at the end of a list. */
 export function addItem(text: string, name: string, item: string): TextChange | undefined {
   return changeField(
     text,
@@ -50,7 +49,6 @@ export function addItem(text: string, name: string, item: string): TextChange | 
   );
 }
 
-/** Removes the item at index `index` of a list. */
 export function removeItem(text: string, name: string, index: number): TextChange | undefined {
   return changeField(
     text,
@@ -148,7 +146,6 @@ function rangeOf(node: unknown): [number, number] {
   return [from, to];
 }
 
-/** Returns the position right after the colon of a key. */
 function colonBehind(key: Scalar, yaml: string): number {
   return yaml.indexOf(':', rangeOf(key)[1]) + 1;
 }

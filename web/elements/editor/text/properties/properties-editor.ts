@@ -58,13 +58,11 @@ export class PropertiesEditor {
     }
   }
 
-  /** Focuses the first field, or the last. */
   focus(isLast = false): void {
     const controls = this.#stops;
     (isLast ? controls.at(-1) : controls[0])?.focus();
   }
 
-  /** Focuses the field of a property. */
   focusOn(name: string): void {
     for (const [key, { row }] of this.#controls) if (key.startsWith(`${name}\n`)) row.querySelector('input')?.focus();
   }

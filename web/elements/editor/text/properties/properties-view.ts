@@ -6,7 +6,6 @@ import { FRONT_MATTER_START, loadProperties, propertiesModule } from './load-pro
 import { PropertiesEditor } from './properties-editor.ts';
 import type { Property } from './read-properties.ts';
 
-/** Front matter as rows above the text. */
 export class PropertiesWidget extends WidgetType {
   readonly text: string;
   readonly properties: readonly Property[];

@@ -1,6 +1,5 @@
 import type { Property } from './read-properties.ts';
 
-/** Called when the value of a row changes. */
 export interface PropertyActions {
   setValue(value: string): void;
   addItem(item: string): void;

@@ -18,7 +18,6 @@ export interface Property {
   kind: 'text' | 'check' | 'date' | 'list' | 'other';
   /** Without its quotes; "" for a missing value. */
   value: string;
-  /** The items of a list. */
   items: readonly string[];
 }
 

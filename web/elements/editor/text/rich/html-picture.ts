@@ -4,7 +4,6 @@ interface HtmlPicture {
   caption: string;
 }
 
-/** Elements that may surround a picture. */
 const AROUND = /^(?:BODY|FIGURE|FIGCAPTION|P|DIV|CENTER|A|PICTURE|SOURCE|IMG|BR|EM|STRONG|B|I|CODE|SPAN)$/;
 
 /** Returns the picture and caption of a block of HTML such as `<figure><img></figure>`; undefined for other HTML. */

@@ -10,7 +10,6 @@ export interface Marking {
   resolvePicture(address: string): string;
   isTouched(from: number, to: number): boolean;
   add(...ranges: Range<Decoration>[]): void;
-  /** Adds a class to each line of a range. */
   addLines(from: number, to: number, className: string): void;
 }
 
