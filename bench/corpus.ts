@@ -125,8 +125,8 @@ export function someWords(count: number, random = randomNumbers(7)): string[] {
 }
 
 /**
- * Generates Markdown pages `from` to `from + count - 1` in folders of 100, each with its own text and links to its
- * neighbours.
+ * Generates Markdown pages `from` to `from + count - 1` in folders of 100, each with its own text and, unless it is very
+ * short, a link to a random page of its folder.
  */
 export function generatePages({ from, count, bytes }: { from: number; count: number; bytes: number }): Files {
   const files: Files = {};

@@ -14,7 +14,7 @@ export interface Load {
 export function startLoad(): Load {
   const child = fork(fileURLToPath(new URL('./load.process.ts', import.meta.url)), { serialization: 'advanced' });
   const gone = once(child, 'exit').then(() => Promise.reject(new Error('the load process ended: see what it wrote')));
-  // The process always exits in the end, and only an order in progress needs the error.
+  // `close` ends the process too, usually with no order waiting: without this the rejection would be unhandled.
   gone.catch(() => undefined);
   return {
     pid: child.pid ?? 0,

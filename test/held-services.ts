@@ -21,7 +21,7 @@ export function beforeCompiling(before: (filename: string) => Promise<unknown>) 
 const OUTSIDE = ['blobs', 'mail', 'payments', 'sandbox', 'reader'] as const;
 
 /**
- * Returns job services that hold back each answer until `hold` resolves; `hold` gets the name of the call
+ * Returns job services that hold back each answer until the promise of `hold` resolves; `hold` gets the name of the call
  * (`blobs.stream`). Synchronous answers are not held back.
  */
 export function heldServices(services: JobServices, hold: (name: string) => Promise<void>): JobServices {

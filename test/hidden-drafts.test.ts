@@ -104,7 +104,7 @@ const values: Record<string, string[]> = {
 
 const WIKI_ENDPOINTS = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
 
-/** Yields every URL of the endpoint in this wiki. */
+/** Yields the URLs of an endpoint for the known records of the wiki, with the queries to try. */
 function* addressesOf(endpoint: Endpoint): Generator<string> {
   const names = [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map(([, name = '']) => name);
   const fill = (ids: typeof a, [name, ...rest]: string[]): (typeof a)[] =>

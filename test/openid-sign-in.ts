@@ -11,7 +11,7 @@ export interface Account {
   /** Some issuers write custom claims as strings. */
   email_verified?: boolean | string;
   name?: string;
-  /** A claim of any type, as hostile issuers send too. */
+  /** Of any type, because hostile issuers may send anything. */
   groups?: unknown;
 }
 

@@ -8,7 +8,7 @@ export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42m
 
 export const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-/** The editor's text, not the textarea that it replaces: a click on the hidden textarea would wait forever. */
+/** The editor's text, not the textarea of the same name that it replaces: a click on a hidden element times out. */
 export const text = (page: Page) =>
   page.getByRole('textbox', { name: 'Text, in Markdown' }).and(page.locator('[contenteditable]'));
 export const markdown = (page: Page): Promise<string> =>

@@ -366,7 +366,7 @@ longTest(
     await widget.getByRole('button', { name: 'Show more: Invitations' }).press('Enter');
     await widget.getByText('guest-50@large.example').waitFor();
 
-    // A member changed far down the list stays visible.
+    // After a change the list keeps all its loaded parts, so a member far down stays visible.
     await widget.getByLabel('Role of Person 40').selectOption('viewer');
     await confirm(page, 'Change the role');
     await widget.getByText('Saved.').waitFor();

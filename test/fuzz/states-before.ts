@@ -17,8 +17,8 @@ const logo = (workspace_id: string) => sql`
   where workspace_id = ${workspace_id}`;
 
 /**
- * States to set up before requests that would change nothing if they were repeated. A case must not depend on earlier
- * cases, and a request without changes cannot show a fault.
+ * States to set up before each case, so that it does not depend on earlier cases and its request changes something: a
+ * request without changes cannot show a fault.
  */
 const STATES: Record<string, (tenants: Tenants) => Sql> = {
   'POST /v1/workspaces/:workspace_id/members/:membership_id/reactivate': ({ a }) => sql`

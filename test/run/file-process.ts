@@ -26,7 +26,7 @@ export interface FileProcess {
   hangsMs: number;
 }
 
-/** More output is a mistake in a file, and the beginning is enough to find it. */
+/** Characters of output kept. A test file that writes more has a bug, and the beginning is enough to find it. */
 const OUTPUT_MAX = 200_000;
 const LOOK_MS = 5_000;
 

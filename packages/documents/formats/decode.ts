@@ -48,8 +48,8 @@ function htmlEncoding(bytes: Uint8Array, contentType: string): string | undefine
 }
 
 /**
- * Whether the HTML Standard makes a file Windows-1252: it names no encoding and is not UTF-8. XML defaults to UTF-8
- * instead. So does a file in which most letters beyond ASCII are valid, because it is only damaged.
+ * Whether a file is Windows-1252 by the default of the HTML Standard: it names no encoding and is not UTF-8. False for
+ * XML, whose default is UTF-8, and if most letters beyond ASCII are valid UTF-8: such a file is damaged UTF-8.
  */
 export function isWindows1252(bytes: Uint8Array, contentType: string): boolean {
   if (htmlEncoding(bytes, contentType) !== undefined || modelineEncoding(bytes) !== undefined) return false;

@@ -62,7 +62,10 @@ export class ProseScan {
     return true;
   }
 
-  /** Masks the tag of a component and returns its end; 0 if the tag is left alone. */
+  /**
+   * Masks the parts of a tag that the parser would misread: a component, braces, or slashes in unquoted values. Returns
+   * the end of a tag that was handled; 0 to continue inside it.
+   */
   private readTag(text: string, at: number, name: string, offset: number): number {
     const from = at + text.slice(at, at + name.length + 2).indexOf(name) + name.length;
     const tag = this.letters < 0 ? undefined : tagEnd(text, from);

@@ -337,7 +337,7 @@ test('a row that references a workspace, such as a job being enqueued, does not 
   const friend = await world.person('guest@example.org');
   await world.db.query(sql`update users set email_verified = true where user_id = ${friend.user_id}`);
   await world.db.transaction(async (query) => {
-    // Inserting a row with its id takes this lock.
+    // Inserting a row that references the workspace takes this lock.
     await query(sql`select 1 from workspaces where workspace_id = ${owner.workspace_id} for key share`);
     const invited = await owner.post(`${of(owner)}/members/invite`, { email: 'guest@example.org', role: 'member' });
     assert.equal(invited.status, 200, JSON.stringify(invited.body));

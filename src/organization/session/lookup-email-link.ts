@@ -7,8 +7,8 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { refuseLink } from './complete-email-link.ts';
 
 /**
- * Shows the address of the link, so that users do not sign in as another person unknowingly. Only the holder of the
- * link knows the secret.
+ * Shows which e-mail address a link signs in, so that users do not sign in as another person unknowingly. Only the holder
+ * of the link knows its secret.
  */
 export const lookupEmailLink = endpoint({
   method: 'GET',

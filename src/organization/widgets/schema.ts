@@ -64,7 +64,7 @@ export function readOrigins(given: readonly string[]): string[] | ApiError {
   return [...origins].sort();
 }
 
-/** A host in a URL: letters, digits, hyphens and underscores, or an IP address, with an optional port. */
+/** A host in a URL: labels of letters, digits, hyphens and underscores, or an IP address, with an optional port. */
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d+)?$/;
 
 function readOrigin(text: string): string | undefined {

@@ -61,7 +61,7 @@ export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user'
 /** Returns the user that `userCtes` found or created. */
 export const USER_OF_CTES: Sql = raw('select user_id from known union all select user_id from new_user');
 
-/** Finds or creates the user of (issuer, subject), in one statement with its audit record. Returns the user's id. */
+/** Finds, creates or updates the user of (issuer, subject), in one statement with its audit record. Returns the user's id. */
 export async function ensureUser(query: Query, profile: Profile): Promise<string> {
   const { known, made, new_user, changed, user_audit } = userCtes(profile);
   const upsert = sql`

@@ -163,7 +163,7 @@ export async function sendOne<T>(connections: Connections, send: (client: pg.Poo
   }
 }
 
-/** Runs `work` on a connection and returns it, unless it breaks or `discard` is called. */
+/** Runs `work` on a connection, then gives the connection back; closes it instead if it broke or `discard` was called. */
 export async function onConnection<T>(
   connections: Connections,
   work: (client: pg.PoolClient, discard: (error: Error) => void) => Promise<T>,

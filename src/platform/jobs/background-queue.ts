@@ -45,7 +45,10 @@ export async function releaseBackgroundJob(
     where ${held(job)} and not exists (select from next)`);
 }
 
-/** Marks a job that used up its attempts as failed and keeps it for the operator; only the latest per key. */
+/**
+ * Marks a job as failed after its last attempt or too many crashes, and keeps it for the operator. Deletes an earlier
+ * failed job with the same name and key.
+ */
 export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob, error: string): Promise<void> {
   await query(sql`
     with former as (

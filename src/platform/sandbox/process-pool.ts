@@ -17,7 +17,7 @@ export interface PoolOptions extends SlotOptions {
 export interface Task {
   /** The ID of the workspace. */
   owner: string;
-  /** The state that a process keeps between tasks: an upload. */
+  /** The id of a wiki, an upload or a source. Tasks with the same context preferably run in the same process, which keeps their state. */
   context: string;
   /** Among the tasks of one owner, lower ranks run first. */
   rank: number;

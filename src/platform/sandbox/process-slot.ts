@@ -19,7 +19,7 @@ export interface SlotOptions {
   idleMs: number;
 }
 
-/** A place for one process, which starts on demand. */
+/** Holds at most one process at a time, which starts on demand and is replaced once it is used up. */
 export interface ProcessSlot {
   isRunning(): boolean;
   /**

@@ -17,7 +17,7 @@ function file(filename: string, content: string | Uint8Array): CompileInput {
   return { wiki_id: '', filename, content_type: '', bytes, page_path: 'docs/page' };
 }
 
-/** Returns the real files of the corpora if they are present, otherwise a few of each kind. */
+/** Returns the files in a folder of the corpora; if it is missing, six samples, the same for every folder. */
 function filesOf(folder: string): CompileInput[] {
   const from = new URL(`${folder}/`, CORPORA);
   if (existsSync(from))

@@ -1,8 +1,8 @@
 const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
 
 /**
- * Options of V8 by kind of work. Older versions of Node.js do not know all of them, and lack Maglev, the compiler below
- * TurboFan.
+ * Options of V8 by kind of work. Most are set only from Node.js 24: older versions do not know all of them, and have no
+ * Maglev, the next lower compiler, to take the place of TurboFan.
  */
 export const V8: Record<'requests' | 'files' | 'documents' | 'jobs', readonly string[]> = {
   /** V8's own limit is twice as high; it costs 30 MB more and saves no CPU time. */

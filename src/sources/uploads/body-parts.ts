@@ -12,7 +12,7 @@ export interface BodyParts {
   failure(): unknown;
 }
 
-/** Bytes that arrived before a connection broke are kept, so a broken connection ends the body instead of throwing. */
+/** A broken connection ends the body instead of throwing, so that the caller can keep the bytes read before. */
 export function bodyParts(body: Readable): BodyParts {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   let held: Buffer | undefined;

@@ -32,7 +32,7 @@ export function pageAddress({ wiki_id, path }: { wiki_id: string; path: string }
   return `/v1/wikis/${wiki_id}/pages/path/${encodeURI(path)}`;
 }
 
-/** Hash of the code that produces the forms of a page, as part of its ETags: they change with the code. */
+/** Hash of the schema and main functions of a page's representations. It is a part of ETags, which change with that code. */
 const FORM = createHash('sha1')
   .update([JSON.stringify(FullPage), pageDocument, withCurrentLinks, withHiddenLinks].join())
   .digest('base64url')

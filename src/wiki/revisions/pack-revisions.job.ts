@@ -4,8 +4,8 @@ import { raw, sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 
 /**
- * Minimum age of the replacement. Longer than any transaction that writes a revision: its timestamp is the start of its
- * transaction.
+ * Revisions are packed once the revision that replaced them is this old. Longer than any transaction that writes a
+ * revision: `created_at` is the start of the transaction, so a younger one may not be committed yet.
  */
 const AGE = raw(`interval '1 hour'`);
 

@@ -138,7 +138,7 @@ class Column {
     this.#fitted = sizeOfView();
   }
 
-  /** Redraws the pages at another size and keeps the position in the middle. */
+  /** Redraws the pages at another size and keeps the same place in the middle of the view. */
   #redraw(): void {
     this.#fit();
     if (this.#place) {

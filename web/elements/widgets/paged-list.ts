@@ -34,7 +34,7 @@ export class PagedList<Item, Answer = Item[]> {
     return this.#next !== '';
   }
 
-  /** Reloads as many items as are shown, at least one page. Throws WidgetError. */
+  /** Loads the list, or reloads at least as many items as are shown. Throws WidgetError. */
   async read(): Promise<void> {
     (await this.#readOn([], `?${new URLSearchParams(this.query)}`, this.items?.length ?? 0))();
   }

@@ -2,7 +2,7 @@
 export interface PairedLink {
   /** The place that it leads to. */
   place: string;
-  /** The places of the link itself and of the elements that begin with it. */
+  /** Places (`path#id`, see References) of the link and of the elements that start directly before it. */
   begun: readonly string[];
   /** The number or sign if it is the whole text of the link; "" for other links. */
   mark: string;

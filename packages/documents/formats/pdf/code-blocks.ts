@@ -26,7 +26,10 @@ interface Around {
   full: number;
 }
 
-/** Returns the number of rows from `from` on that are code. */
+/**
+ * Returns the number of rows of the code block that starts at `from`; 0 if there is none, or if the code is a title or a
+ * single line within other text.
+ */
 export function codeAt(rows: readonly Line[][], from: number, around: Around): number {
   const first = codeIn(rows[from]);
   if (!first) return 0;

@@ -18,7 +18,8 @@ export function dividedRows(rows: readonly Line[][]): Line[][] {
     if (!found) continue;
     for (let at = found.from; at < found.from + found.count; at += 1) {
       const isHead = at < found.from + found.above;
-      // Words of a head may be centered in columns whose numbers are not below them, so assign the words in order.
+      // Words of a head may be centered above numbers that are aligned elsewhere, so positions mislead. If a head line has one
+      // piece per column, assign the pieces in order.
       const inOrder = isHead && bands[at]?.length === 1 ? pieces[at] : undefined;
       if (inOrder?.length === found.gaps.length + 1 && inOrder.every(({ parts }) => parts)) {
         const [line] = lines[at] as [Line];

@@ -106,7 +106,10 @@ function isAligned(row: readonly Line[], next: readonly Line[]): boolean {
   return row.every((cell, i) => overlaps(cell, next[i]));
 }
 
-/** Returns keys that equal headers on other pages share: the same words, or a number that counts pages. */
+/**
+ * Returns keys that a row shares with its repetitions on other pages: the same words at the same place, or a number that
+ * counts the pages.
+ */
 function keysOf(row: EdgeRow): string[] {
   return row.lines.flatMap((line) => [...wordKeys(row, line), ...numberKeys(row, line)]);
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ServiceDb } from '../../../platform/db/db.ts';
 import type { ReplicaUsage } from '../../../platform/db/replicas/replica-usage.ts';
 
-/** Registers the use and lag of replicas in this process, by host and port. */
+/** Registers metrics of how this process uses each replica, and of its lag, by host and port. */
 export function registerReplicaMetrics(registry: Registry, replicas: ServiceDb['replicas']): void {
   const of = (name: string, help: string, value: (usage: Readonly<ReplicaUsage>) => number) => ({
     name,

@@ -30,8 +30,9 @@ export class RateLimitBucket {
   readonly #bucket: string;
   readonly #rate: Rate;
   readonly #reserve: Reserve;
-  /** Requests reserved in the database and not used yet. */
+  /** Reserved requests that are left; taking one moves it to `#used`. */
   #reserved = 0;
+  /** Requests used by this process in this window. */
   #used = 0;
   /** Requests left in the database at the last reservation. */
   #unreserved = 0;
@@ -132,7 +133,10 @@ export class RateLimitBucket {
   }
 }
 
-/** Maximum number of buckets in memory. Above it, buckets whose window has ended are dropped, then all. */
+/**
+ * At this number of buckets in memory, buckets whose window has ended are dropped; if at least half of them are left,
+ * all others too. Buckets with a waiting request stay.
+ */
 const BUCKETS_MAX = 50_000;
 const PRUNE_BATCH_SIZE = 1_000;
 

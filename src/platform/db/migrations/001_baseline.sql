@@ -538,7 +538,7 @@ create function workspaces_left(person text) returns setof text language sql sta
   select distinct e.workspace_id from audit_events e
   where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null
 $$;
-comment on function workspaces_left is 'Former workspaces of a person. Relies on the last record about them there, which is the last to be purged.';
+comment on function workspaces_left is 'Workspaces that a person has left, from the audit records of deleted memberships; none after those records were purged.';
 
 create trigger forget_id_token before update of revoked_at on sessions for each row when (new.revoked_at is not null and new.id_token is not null) execute function forget_id_token();
 

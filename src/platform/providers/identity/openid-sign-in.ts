@@ -9,7 +9,7 @@ import { groupsOf } from './group-claim.ts';
 import { checkIssuer, IdentityUnavailable } from './identity.ts';
 import { tracedFetch } from './traced-fetch.ts';
 
-/** State of a sign-in between `begin` and `complete`. Must stay secret. */
+/** The data of a sign-in between `begin` and `complete`. `verifier` is secret; the authorization URL has `state` and `nonce` too. */
 export interface OpenIdAttempt {
   state: string;
   nonce: string;

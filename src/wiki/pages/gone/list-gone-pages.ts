@@ -19,9 +19,7 @@ export const listGonePages = endpoint({
   access: onWiki('pages:write'),
   params: WikiParams,
   query: Type.Object({
-    from: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Only this page and later ones.' }),
-    ),
+    from: Type.Optional(Type.String({ maxLength: 100, description: 'Only this page and later ones.' })),
     ...PAGING,
   }),
   paging: { keys: { 'p.page_id': 'text' } },

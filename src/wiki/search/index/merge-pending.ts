@@ -62,9 +62,9 @@ const batchSizes = new Map<string, number>();
 
 /**
  * Merges pending documents into the index in one transaction, which blocks neither reads nor writes of documents; terms
- * are computed before it begins. Returns the number of documents that are no longer pending: 0 if there were none, or
- * if another transaction is merging this index and `ifLocked` is "skip". Computes at least one document, however slow
- * the machine is.
+ * are computed before it begins. Returns the number of document versions that are no longer pending: 0 if there were
+ * none, if the wiki was deleted, or if another transaction is merging this index and `ifLocked` is "skip". Stops computing
+ * terms after `computingMs`, but always computes at least one document.
  */
 export async function mergePending(
   db: Db,

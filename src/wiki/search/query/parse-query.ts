@@ -216,7 +216,7 @@ function requiredOf(items: readonly Item[]): string[][] {
     // An operand without a required word matches by any of its words.
     return required.length > 0 ? [[...new Set(terms(required))]] : terms(part).map((term) => [term]);
   });
-  // Stop words are not indexed in texts, so they cannot be required.
+  // Single stop words are not indexed in texts: if an operand requires only stop words, nothing is required.
   return lists.some((terms) => terms.length === 0) ? [] : lists;
 }
 

@@ -126,7 +126,7 @@ export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   return raw(`extract(epoch from ${time[sort]})::float8 as sort_number, c.id collate "C" as sort_text`);
 }
 
-/** Sorts numbers of up to nine digits in a text by their value. */
+/** Returns SQL that pads numbers of up to nine digits in `text` with zeros, so that they sort by value. */
 function natural(text: string): string {
   const padded = `regexp_replace(${text}, '(?<![0-9])([0-9]{1,9})(?![0-9])', '000000000\\1', 'g')`;
   return `regexp_replace(${padded}, '0*([0-9]{9})(?![0-9])', '\\1', 'g')`;

@@ -195,7 +195,7 @@ function rememberSource(isSource: boolean): void {
 }
 
 /**
- * Makes the scrollable list of a menu reachable by Tab, so that keys can scroll it. The menu closes when the focus
+ * Makes the scrollable list of the completion menu reachable by Tab, so that keys can scroll it. The menu closes when the focus
  * leaves it.
  */
 function makeListReachable(view: EditorView): void {
