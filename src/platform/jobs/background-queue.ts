@@ -11,6 +11,7 @@ export function backoffSeconds(failures: number): number {
   return Math.min(3_600, failures ** 3);
 }
 
+/** The row of the job, unless another worker has taken it over. */
 const held = ({ job_id, attempt }: ClaimedBackgroundJob) =>
   sql`job_id = ${job_id} and attempt = ${attempt} and status = 'running'`;
 
@@ -31,8 +32,9 @@ export async function releaseBackgroundJob(
 ): Promise<void> {
   await query(sql`
     with next as (
-      select n.job_id from background_jobs n join background_jobs b on b.name = n.name and b.key = n.key
-      where b.job_id = ${job.job_id} and n.status = 'queued'
+      select n.job_id from background_jobs n
+      join (select name, key from background_jobs where ${held(job)}) b on b.name = n.name and b.key = n.key
+      where n.status = 'queued'
     ), superseded as (
       delete from background_jobs where ${held(job)} and exists (select from next)
     ), passed_on as (
@@ -52,8 +54,8 @@ export async function releaseBackgroundJob(
 export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob, error: string): Promise<void> {
   await query(sql`
     with former as (
-      delete from background_jobs f using background_jobs b
-      where b.job_id = ${job.job_id} and f.status = 'failed' and f.name = b.name and f.key = b.key
+      delete from background_jobs f using (select name, key from background_jobs where ${held(job)}) b
+      where f.status = 'failed' and f.name = b.name and f.key = b.key
     )
     update background_jobs set status = 'failed', worker_id = null, updated_at = now(), error = ${error} where ${held(job)}`);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openWorld } from '../../../test/world.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { failBackgroundJob, releaseBackgroundJob } from './background-queue.ts';
 import { claimBackgroundJob } from './claim-background-job.ts';
 
 // Without a worker, so that only these tests claim jobs.
@@ -93,4 +94,24 @@ test('the cost of a claim does not grow with the queue', async () => {
   // A scan of the queue would read hundreds of pages. A few additional pages are entries of deleted jobs that vacuum
   // could not remove yet.
   assert.ok(many < 4 * few, `${many} pages of 20,000 jobs, ${few} of 300`);
+});
+
+test('a worker whose job was taken over neither deletes the failed job nor delays the queued one', async () => {
+  await clear();
+  await add(null, [1, 1]);
+  const lost = await claim();
+  assert.ok(lost);
+  await db.query(sql`update background_jobs set status = 'queued', worker_id = null where job_id = ${lost.job_id}`);
+  const current = await claim();
+  assert.ok(current);
+  await failBackgroundJob(db.query, current, 'the mail server refused it');
+  await failBackgroundJob(db.query, lost, 'late');
+  const states = () =>
+    db.query(sql`select status, failures, error, run_after < now() as is_due from background_jobs order by status`);
+  const [failed] = await states();
+  assert.deepEqual([failed?.status, failed?.error], ['failed', 'the mail server refused it']);
+  await add(null, [1, 1]);
+  const before = await states();
+  await releaseBackgroundJob(db.query, lost, { pauseSeconds: 600, error: 'late', countsAsFailure: true });
+  assert.deepEqual(await states(), before);
 });
