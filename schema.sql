@@ -639,7 +639,7 @@ create function without_person(record jsonb) returns jsonb language sql immutabl
   select record - '{email,display_name,avatar_url}'::text[]
 $$;
 
--- Former workspaces of a person. Relies on the last record about them there, which is the last to be purged.
+-- Workspaces that a person has left, from the audit records of deleted memberships; none after those records were purged.
 create function workspaces_left(person text) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select distinct e.workspace_id from audit_events e
   where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null

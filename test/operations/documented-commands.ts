@@ -19,7 +19,7 @@ const THIS = 'test/operations/documented-commands.ts';
 
 /** Commands that need an empty folder instead of the service's own. */
 const RESTORES = /^npx ibid (restore|resume)/;
-/** `doctor` reports what a test lacks: certificates, a mail server. It exits with 1 if that is a problem. */
+/** `doctor` reports missing parts of a test: certificates, a mail server. It exits with 1 if that is a problem. */
 const MAY_FIND = /^npx ibid doctor/;
 
 /** Needs npm's registry. */

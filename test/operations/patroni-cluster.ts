@@ -29,7 +29,7 @@ export interface Node {
 
 const NAMES = ['node-1', 'node-2', 'node-3'];
 
-/** Starts three Patroni nodes on one etcd behind HAProxy, with the files of deploy/patroni. All end with the test. */
+/** Starts three Patroni nodes on one etcd with HAProxy in front, and the files of deploy/patroni. All end with the test. */
 export async function startPatroniCluster(): Promise<{
   nodes: Node[];
   proxyPort: number;
