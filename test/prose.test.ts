@@ -47,7 +47,7 @@ test('commit subjects name an area and say in at most 72 characters what it does
   });
   for (const subject of subjects.trim().split('\n')) {
     assert.ok(subject.length <= 72, `${subject.length} characters: ${subject}`);
-    assert.match(subject, /^[a-z0-9.-]+(?:, [a-z0-9.-]+)*: [a-z`]/, 'area: what it does now');
+    assert.match(subject, /^[a-z0-9. -]+(?:, [a-z0-9. -]+)*: [a-z`]/, 'area: what it does now');
     assert.doesNotMatch(subject, /^[^:]*: \w+(?:ed|ing) |\.$/, 'imperative, without a full stop');
   }
 });
