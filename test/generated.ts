@@ -19,7 +19,7 @@ import { schemaText } from './schema-text.ts';
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
   return {
     'openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`,
-    'docs/errors.md': errorsDocument(),
+    'docs/errors.md': errorsDocument(operationWith),
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
     'docs/operations/options.md': await optionsDocument(),
@@ -28,6 +28,12 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'packages/documents/extractor-versions.json': await extractorVersions(),
     ...(await generatedChart()),
   };
+}
+
+/** Returns the first operation that declares an error code, as an example. */
+function operationWith(code: string): string {
+  const found = ENDPOINTS.find(({ errors = [] }) => errors.includes(code));
+  return found ? `\`${found.method} ${found.path.replace(/:(\w+)/g, '{$1}')}\`` : 'any operation';
 }
 
 /** Returns docs/operations/options.md with the table of all options. */

@@ -13,10 +13,10 @@ export function errorsPage(visit: Visit): WebResponse {
 <p>Every error response has the same body: <code>error</code> is a code for programs, <code>message</code> is a sentence for developers, and <code>request_id</code> identifies the request in a report. A 422 also has <code>detail</code>, a list of the fields that do not match.</p>
 <p>Programs should decide by status and code. Codes are added, never removed or renamed. Handle an unknown code by its status.</p>
 ${EXPLAINED_ERRORS.map(
-  ({ code, status, meaning, remedy }) => html`<section id="${code}">
+  ({ code, status, meaning, remedy, fixedBy }) => html`<section id="${code}">
 <h2><code>${code}</code> <span class="status">${status}</span></h2>
 <p>${withCode(meaning)}</p>
-<p>${withCode(remedy)}</p>
+<p>${withCode(remedy)} Fixed by ${fixedBy}.</p>
 </section>
 `,
 )}</main>`,

@@ -219,6 +219,37 @@ const EXPLANATIONS: Record<ErrorCode, Explanation> = {
   },
 };
 
+/** Who can remove the cause of an error. */
+type Fixer = 'the client' | 'the user' | 'an owner or admin' | 'the operator';
+
+/** Errors that the client alone cannot fix. */
+const FIXED_BY: Partial<Record<ErrorCode, Fixer>> = {
+  invalid_signature: 'the operator',
+  foreign_event: 'the operator',
+  payment_required: 'an owner or admin',
+  payment_declined: 'the user',
+  forbidden: 'an owner or admin',
+  role_not_grantable: 'an owner or admin',
+  recent_sign_in_required: 'the user',
+  member_inactive: 'an owner or admin',
+  last_owner: 'an owner or admin',
+  seat_limit_reached: 'an owner or admin',
+  edit_conflict: 'the user',
+  quota_exceeded: 'an owner or admin',
+  legal_hold: 'an owner or admin',
+  workspace_not_empty: 'the user',
+  preview_changed: 'the user',
+  billing_by_operator: 'the operator',
+  customer_missing: 'the operator',
+  internal_error: 'the operator',
+  billing_unavailable: 'the operator',
+  plan_unpriced: 'the operator',
+  email_unavailable: 'the operator',
+  storage_unavailable: 'the operator',
+  identity_unavailable: 'the operator',
+  database_unavailable: 'the operator',
+};
+
 export function meaningOf(code: ErrorCode): string {
   return EXPLANATIONS[code].meaning;
 }
@@ -227,11 +258,12 @@ export function meaningOf(code: ErrorCode): string {
 export interface ExplainedError extends Explanation {
   code: ErrorCode;
   status: number;
+  fixedBy: Fixer;
 }
 
 /** All error codes, ordered by status. */
 export const EXPLAINED_ERRORS: readonly ExplainedError[] = (Object.keys(STATUS_OF) as ErrorCode[])
-  .map((code) => ({ code, status: STATUS_OF[code], ...EXPLANATIONS[code] }))
+  .map((code) => ({ code, status: STATUS_OF[code], fixedBy: FIXED_BY[code] ?? 'the client', ...EXPLANATIONS[code] }))
   .sort((a, b) => a.status - b.status);
 
 /** Path of the page that explains error codes. */
@@ -242,11 +274,15 @@ export function linksTo(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `[\`${code}\`](${ERRORS_PATH}#${code})`).join(', ');
 }
 
-/** Returns the content of docs/errors.md, for readers of the repository. */
-export function errorsDocument(): string {
-  const rows = EXPLAINED_ERRORS.map(
-    ({ code, status, meaning, remedy }) => `| <a id="${code}"></a>\`${code}\` | ${status} | ${meaning} | ${remedy} |\n`,
-  );
+/**
+ * Returns the content of docs/errors.md, for readers of the repository. `exampleOf` names an operation that can respond
+ * with a code.
+ */
+export function errorsDocument(exampleOf: (code: ErrorCode) => string): string {
+  const rows = EXPLAINED_ERRORS.map(({ code, status, meaning, remedy, fixedBy }) => {
+    const cells = [`<a id="${code}"></a>\`${code}\``, status, meaning, remedy, fixedBy, exampleOf(code)];
+    return `| ${cells.join(' | ')} |\n`;
+  });
   return `# Errors
 
 Every error response has the same body: \`error\` is a code for programs, \`message\` is a sentence for developers, and
@@ -255,7 +291,13 @@ Programs should decide by status and code. Codes are added, never removed or ren
 
 \`npm run accept\` writes this table from \`src/platform/http/openapi/error-codes.ts\`. A running service shows it at \`${ERRORS_PATH}\`.
 
-| code | status | what it means | what to do |
-|---|---|---|---|
+For example, an edit of a page that has changed in the meantime:
+
+\`\`\`json
+{ "error": "edit_conflict", "message": "The page is at revision 3, but your text is based on revision 2. …", "request_id": "req_01jd8w3v6xf3" }
+\`\`\`
+
+| code | status | meaning | remedy | fixed by | example |
+|---|---|---|---|---|---|
 ${rows.join('')}`;
 }
