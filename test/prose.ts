@@ -68,7 +68,7 @@ type Part = Pick<Prose, 'line' | 'text'>;
 function partsOf(file: string, text: string): Part[] {
   if (file.endsWith('.md')) return paragraphsOf(text);
   if (file.endsWith('.sql')) return linesOf(text, /^\s*--\s?(.*)|^comment on .* is '(.*)'/, false);
-  const docstrings = [...text.matchAll(/\/\*\*?(.*?)\*\//gs)].map((found) => ({
+  const docstrings = [...text.matchAll(/(?<![^\s({[,;])\/\*\*?(.*?)\*\//gs)].map((found) => ({
     line: text.slice(0, found.index).split('\n').length,
     text: (found[1] ?? '').replace(/\n\s*\*\s?/g, ' ').trim(),
   }));
