@@ -11,7 +11,7 @@ cleanUp(() => s3.stop());
 
 /** Tests that use the file store; and a pattern of their tests that concern only files in a folder. */
 const FILES = ['sources/uploads/uploads', 'sources/uploads/resumable', 'wiki/attachments/attachments'];
-const FOLDER_TESTS = 'that the store has lost|^parts of a folder';
+const FOLDER_TESTS = 'missing from the store|parts in a folder store';
 
 test('the tests of uploads and attachments pass with files in a bucket', async () => {
   const files = FILES.map((name) => new URL(`src/${name}.test.ts`, PACKAGE).pathname);
