@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import GithubSlugger from 'github-slugger';
 import { readConfig } from '../src/operation/config.ts';
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { documentedCommands } from './documented-commands.ts';
@@ -29,6 +30,28 @@ test('links between documents lead to files that exist', () => {
       .filter((link) => !existsSync(join(ROOT, dirname(path), decodeURI(link))))
       .map((link) => `${path}: ${link}`),
   );
+  assert.deepEqual(broken, []);
+});
+
+/** Returns the ids that a document has as GitHub shows it: of its headings, and written in HTML. */
+function idsOf(path: string): Set<string> {
+  const slugger = new GithubSlugger();
+  const text = textOf(path);
+  const headings = [...text.replaceAll(/```[\s\S]*?```/g, '').matchAll(/^#+ (.*)$/gm)];
+  const written = [...text.matchAll(/\bid="([^"]+)"/g)].map(([, id = '']) => id);
+  return new Set([...headings.map(([, heading = '']) => slugger.slug(heading)), ...written]);
+}
+
+test('links to a place in a document lead to a heading or an id that exists', () => {
+  const links = DOCUMENTS.flatMap((path) =>
+    [
+      ...textOf(path)
+        .replaceAll(CODE, '')
+        .matchAll(/\]\((?!https?:|mailto:)([^)#\s]*\.md)?#([^)\s]+)\)/g),
+    ].map(([, link, id = '']) => ({ path, to: link === undefined ? path : join(dirname(path), link), id })),
+  );
+  assert.ok(links.length > 20, 'they must be found');
+  const broken = links.filter(({ to, id }) => !idsOf(to).has(id)).map(({ path, to, id }) => `${path}: ${to}#${id}`);
   assert.deepEqual(broken, []);
 });
 
