@@ -3,7 +3,6 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import GithubSlugger from 'github-slugger';
 import { readConfig } from '../src/operation/config.ts';
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { documentedCommands } from './documented-commands.ts';
@@ -35,11 +34,18 @@ test('links between documents lead to files that exist', () => {
 
 /** Returns the ids that a document has as GitHub shows it: of its headings, and written in HTML. */
 function idsOf(path: string): Set<string> {
-  const slugger = new GithubSlugger();
   const text = textOf(path);
   const headings = [...text.replaceAll(/```[\s\S]*?```/g, '').matchAll(/^#+ (.*)$/gm)];
   const written = [...text.matchAll(/\bid="([^"]+)"/g)].map(([, id = '']) => id);
-  return new Set([...headings.map(([, heading = '']) => slugger.slug(heading)), ...written]);
+  return new Set([
+    ...headings.map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+    ...written,
+  ]);
 }
 
 test('links to a place in a document lead to a heading or an id that exists', () => {
