@@ -9,8 +9,8 @@ const ALL_INVALID = new RegExp(INVALID_IN_NAMES, 'gu');
 export const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /**
- * Cleans a name that was not typed here (an issuer's claim, a document's heading) to one line; "" if no character is
- * visible.
+ * Cleans a name from outside (an identity provider's claim, a person in an imported archive) to one line. Returns "" if
+ * no character is visible.
  */
 export function cleanName(text: string): string {
   const name = text.normalize('NFC').replace(ALL_INVALID, ' ').trim();

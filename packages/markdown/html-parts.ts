@@ -137,8 +137,8 @@ function openedBy(html: string): number {
 }
 
 /**
- * Removes whole <script> and <style> elements from raw HTML, which would otherwise be shown as text. Safety does not
- * depend on this: the rest is escaped and sanitized.
+ * Removes each <script> and <style> element that has an end tag. Otherwise its tags would be escaped, as GFM specifies,
+ * and shown with its code. Safety does not depend on this: remaining tags are escaped, and the result is sanitized.
  */
 function removeScripts(html: string): string {
   const lower = html.toLowerCase();

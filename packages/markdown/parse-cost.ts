@@ -35,13 +35,17 @@ interface Paragraph {
   runs: Set<number>;
 }
 
-/** A line that begins a block: a list item, a heading, a quote, a row of a table, a definition. */
+/**
+ * A line that begins a block: a list item, a heading, a quote, a row of a table, a definition of a link or footnote.
+ */
 const BEGINS_BLOCK = /^[ \t]*(?:[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}(?:[ \t]|$)|>|\||\[[^\]]{1,999}\]:)/;
 const FENCE = /^[ \t]*(?:(?:[-+*>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
 const IS_BLANK = /^[ \t\r]*$/;
 const IS_INDENTED = /^(?: {4}| {0,3}\t)/;
 
-/** Characters of a line that are checked for the beginning of a block. */
+/**
+ * Number of characters at the start of a line that these patterns check: enough for a definition with a label of 999.
+ */
 const BEGINNING = 1_010;
 
 /**

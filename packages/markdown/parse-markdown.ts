@@ -56,9 +56,9 @@ export const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\
 
 /**
  * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have
- * the range of their destination in `data.destination`, code has `data.isFenced`, and the root lists hidden ranges in
- * `data.hidden`. Throws a TooComplexError if the text is nested too deep or would expand too much, which depends only
- * on the text. `blocks` caches recently parsed blocks.
+ * the range of their destination in `data.destination`, fenced code has `data.isFenced`, and the root lists hidden
+ * ranges in `data.hidden`. Throws a TooComplexError if the text is nested too deep or would expand too much, which
+ * depends only on the text. `blocks` caches recently parsed blocks.
  */
 export function parseMarkdown(written: string, blocks?: BlockParser): Root {
   const markdown = withFrontMatterEnd(written);

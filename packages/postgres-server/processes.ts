@@ -57,8 +57,8 @@ export function clearStalePid({ cluster, account }: Place): void {
 }
 
 /**
- * Kills sessions that outlive their killed server because they are computing. No new server can start while one lives.
- * Does nothing if /proc is missing or closed: then the start can only wait.
+ * Kills processes that outlive their killed server, such as sessions that still compute. No new server can start while
+ * such a process lives. Without a readable /proc this does nothing, and the caller can only wait.
  */
 export function endLeftovers(cluster: string): void {
   for (const name of readFolder('/proc')) {

@@ -16,8 +16,8 @@ export const PROGRAMS = 'postgres-programs-';
 export const upgradePlace = (place: Place): Place => ({ ...place, cluster: join(place.folder, COPYING) });
 
 /**
- * Returns the folder in which the old cluster is kept. Throws StartError if it already contains a cluster of an earlier
- * upgrade.
+ * Returns the folder in which the old cluster is kept. Throws StartError if the folder exists, because an earlier
+ * upgrade left it.
  */
 export function keptPlace({ folder }: Place, major: number): string {
   const kept = join(folder, `postgres-${major}`);

@@ -2,8 +2,8 @@
 const CONTAINERS = 'dl, ol, section, table, tbody, tfoot, thead, ul';
 
 /**
- * Returns the blocks of the text in order. Must count them as `web/blocks.ts` does on the server. The byline and the
- * tags below a title are not part of the text.
+ * Returns the blocks of the text in order. Their count must match `web/blocks.ts` on the server, because passages are
+ * found by block number. The byline, tags and properties below a title are not part of the text.
  */
 function blocksIn(parent: Element): HTMLElement[] {
   return [...parent.children].flatMap((child) => {

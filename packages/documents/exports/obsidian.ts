@@ -1,8 +1,8 @@
 import type { WikiExport } from './wiki-export.ts';
 
 /**
- * A vault. It is recognized by its settings, which are hidden and in a ZIP only if packed with them, or by Obsidian's
- * file types.
+ * An Obsidian vault, recognized by its settings folder or by Obsidian's file types. The folder is hidden: folder
+ * uploads lack it, and so do ZIPs packed without hidden files.
  */
 export const OBSIDIAN: WikiExport = {
   name: 'Obsidian',

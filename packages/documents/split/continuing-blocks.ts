@@ -52,7 +52,7 @@ export const MAX_REPEATED_LENGTH = 10_000;
  * Returns a function that returns the head of the table to which a line certainly belongs as a row; "" for other lines.
  */
 export function tableReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => string {
-  /** The previous line, if it may be the head of a table. */
+  /** The previous line, if it may be the header row of a table. */
   let first = '';
   let head = '';
   return (line, wasEmpty, isOpen) => {

@@ -26,7 +26,10 @@ interface Lengths {
   window: number;
 }
 
-/** More sections than this are entries rather than chapters: they are grouped into pages of the target length. */
+/**
+ * The maximum number of subsections of one section that become parts. More are entries, as in a dictionary, and are
+ * grouped into pages of the target length.
+ */
 const SECTIONS_MAX = 10_000;
 
 /** A part is about forty pages of a book. A syntax tree takes a hundred times the memory of its text. */

@@ -8,10 +8,11 @@ const HAS_DIALECT =
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 
 /**
- * Returns the edits that keep CommonMark from misreading dialects; undefined for a text without dialects. Edits keep
- * the length and the lines of the text, so that positions in the tree are positions in the text. Comments and MDX code
- * become blank, and heads of boxes become blocks. Lines alone do not show where code is, so `Reading` checks the edits
- * against the tree afterwards. Linear in the length of the text.
+ * Returns the edits that keep CommonMark from misreading dialects; undefined if there are none, or if the text contains
+ * a filler character. Edits keep the length and the lines of the text, so that positions in the tree are positions in
+ * the text. Lines of comments or MDX code become blank, comments within a line become fillers, and heads of boxes
+ * become list items or rules. Lines alone do not show where code is, so `Reading` checks the edits against the tree
+ * afterwards. Linear in the length of the text.
  */
 export function maskOf(markdown: string, isBox: (word: string) => boolean): Mask | undefined {
   if (!HAS_DIALECT.test(markdown) || markdown.includes(FILLER) || markdown.includes(SLASH)) return undefined;

@@ -119,7 +119,7 @@ class Markup {
     return ONLY_COMMENTS.test(this.text.slice(from, to));
   }
 
-  /** Tells whether an offset of some HTML is outside of comments and tags. */
+  /** Tells whether an offset in the text, inside a leaf of HTML, is outside of that leaf's comments and tags. */
   isOutside({ start, end }: Leaf, at: number): boolean {
     if (this.start !== start) {
       this.start = start;

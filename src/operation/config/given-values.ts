@@ -14,16 +14,19 @@ export interface GivenValue {
   from: string;
 }
 
-/** Values of the environment or the file, by name. `where` is the prefix of problems. */
+/**
+ * Values of the environment or of the file, by name. `from` is their origin; `where` is the prefix of messages about
+ * them.
+ */
 type Source = Map<string, { value: string; from: string; where: string }>;
 
-/** Far more than all options need; a secret is shorter. */
+/** Maximum size of the options file and of a secret file, far more than either needs. */
 const BYTES_MAX = 2 ** 20;
 
 /**
- * Collects the given options from the environment, which wins even with an empty value, and from the file that
- * IBID_CONFIG names. NAME_FILE can name a separate file with the value of a secret. `problems` has every obstacle to
- * reading the options, including misspelt names.
+ * Collects the given options from the environment and from the file that IBID_CONFIG names. The environment wins, even
+ * if NAME is empty there. NAME_FILE can name a separate file with the value of a secret; an empty NAME_FILE is ignored.
+ * `problems` has every obstacle to reading the options, including misspelt names.
  */
 export function collectValues(
   options: Options,

@@ -6,7 +6,8 @@ export interface OwnAddress {
 }
 
 /**
- * Returns the expression for the picture URL of a user `u`: their own picture, else the identity provider's, else ''.
+ * Returns a SQL expression for the picture URL of a user `u`: of the uploaded picture, else of the identity provider's,
+ * else ''.
  */
 export function avatarUrl({ publicUrl }: OwnAddress): Sql {
   return sql`coalesce(${`${publicUrl}/v1/avatars/`}::text || u.avatar_id, u.avatar_url)`;

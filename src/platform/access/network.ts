@@ -47,7 +47,7 @@ function groupsOf(text: string): number[] {
   return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
 }
 
-/** Returns the IPv4 address in an IPv4-mapped IPv6 address. */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`); undefined for other addresses. */
 function mappedIPv4(groups: readonly number[]): string | undefined {
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   return isMapped ? ipv4Of(groups[6] ?? 0, groups[7] ?? 0) : undefined;

@@ -17,8 +17,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Maximum time that a migration waits for a lock. Requests queue for the same time, because PostgreSQL grants the locks
- * on a table in the order in which they were requested.
+ * Maximum time that one attempt of a migration waits for a lock. Requests may queue behind it that long, because
+ * PostgreSQL grants the locks on a table in order. Migrations of the kind `concurrently` have no limit, because they
+ * block no requests.
  */
 const LOCK_TIMEOUT_MS = 250;
 const LOCK_ATTEMPTS = 120;

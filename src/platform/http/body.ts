@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError, validationError } from '../core/errors.ts';
 
-/** Maximum nesting. No payload of the API needs more, and deep nesting can crash parsers. */
+/**
+ * Maximum nesting. No payload of the API needs more, and deep nesting can overflow the stack of recursive checks such
+ * as `refuseUnstorable`.
+ */
 const DEPTH_MAX = 32;
 
 /**

@@ -23,7 +23,9 @@ export interface StoredFile {
   content?: Buffer;
 }
 
-/** Reply of an endpoint that streams the bytes of a StoredFile, whole or in part (RFC 9110, 13 and 14). */
+/**
+ * Reply of an endpoint that sends a StoredFile: whole, in part, or as 304 if unchanged (RFC 9110, sections 13 and 14).
+ */
 export const Bytes = Type.Unsafe<StoredFile>({ type: 'string', contentMediaType: 'application/octet-stream' });
 
 /** A file that is generated while it is sent, and is not stored. */

@@ -25,7 +25,7 @@ const POLL_MS = 1_000;
 
 export interface Worker {
   worker_id: string;
-  /** Returns the milliseconds for which no public job has run here. */
+  /** Returns the milliseconds since this worker last ran a public job or was started; 0 while one is running. */
   idleMs(): number;
   /** Notifies the worker of new jobs, so that it does not wait for the next poll. */
   wake(): void;

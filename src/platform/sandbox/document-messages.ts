@@ -61,7 +61,10 @@ export const ReadResponse = Type.Union([
       rest: Type.Optional(Type.String()),
     }),
     pictures: Type.Array(Type.Object({ name: Type.String(), byte_size: Type.Integer({ minimum: 0 }) })),
-    /** Whether a second frame follows, with the same document and its pictures. */
+    /**
+     * Whether a second frame follows: the whole document again, with its pictures and with tables corrected by drawn
+     * lines. The first frame already has the text, in case reading the rest exceeds a limit.
+     */
     has_more: Type.Boolean(),
   }),
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),

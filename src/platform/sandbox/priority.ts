@@ -3,11 +3,11 @@ import { getPriority, setPriority } from 'node:os';
 
 const LOWEST = 19;
 
-/** Nice values of background work, relative to requests. */
+/** Nice values of child processes and commands, relative to the process that serves requests. */
 export const NICE = {
-  /** Texts that a user waits for. Page reads of other users come first. */
+  /** Rendering of texts that a user waits for. Page reads come first. */
   requests: 5,
-  /** Files of uploads and imports, and documents. */
+  /** Files of uploads and imports, documents, and backups. */
   files: 15,
 } as const;
 

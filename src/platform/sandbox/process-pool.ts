@@ -1,6 +1,7 @@
+import { stopping } from '../core/errors.ts';
 import { FairQueue, type Turn } from '../core/queue/fair-queue.ts';
 import type { ConfinedProcess } from './confined-process.ts';
-import { closed, openSlot, type ProcessSlot, type SlotOptions } from './process-slot.ts';
+import { openSlot, type ProcessSlot, type SlotOptions } from './process-slot.ts';
 
 export interface PoolOptions extends SlotOptions {
   /** Maximum number of processes. */
@@ -128,7 +129,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
       isDone = true;
       return result;
     } catch (error) {
-      throw isClosed ? closed() : error;
+      throw isClosed ? stopping() : error;
     } finally {
       stopWatching();
       if (!isDone) await slot.end();
@@ -139,7 +140,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
   }
 
   function assertOpen(): void {
-    if (isClosed) throw closed();
+    if (isClosed) throw stopping();
   }
 
   return {

@@ -84,11 +84,11 @@ export function openSlot(options: SlotOptions): ProcessSlot {
       const isUsedUp = process && (process.requestsSent >= maxRequests || chargedMs - endedMs > MAX_USED_MS);
       if (isOthers || isUsedUp || !process?.isAlive()) await end();
       context = next;
-      if (isClosed) throw closed();
+      if (isClosed) throw stopping();
       process ??= await startConfinedProcess(program);
       if (!isClosed) return process;
       await end();
-      throw closed();
+      throw stopping();
     },
     end,
     charge,
@@ -103,9 +103,4 @@ export function openSlot(options: SlotOptions): ProcessSlot {
       await end();
     },
   };
-}
-
-/** Creates the error for queued requests: retry later, because pools are closed only when the service stops. */
-export function closed(): Error {
-  return stopping();
 }

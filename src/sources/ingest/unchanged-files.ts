@@ -141,7 +141,8 @@ interface Skipped {
 }
 
 /**
- * Checks again within the transaction and its locks. A page that lost its source or has a conflict is compiled again.
+ * Marks the files as done, with the sections of their pages, unless something changed since the comparison. A page that
+ * lost its source or has a conflict stays pending and is compiled again. The caller holds the lock on the job.
  */
 async function skip(query: Query, { wiki_id, upload_id }: ClaimedJob, same: readonly Skipped[]): Promise<void> {
   const skipped = await query<{ file_no: number }>(sql`

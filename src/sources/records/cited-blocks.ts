@@ -44,8 +44,8 @@ export interface CitedBlock {
   first_page: number;
   last_page: number;
   /**
-   * 0 if the file has no lines or the block is not from the file. For Word and EPUB these are paragraphs and chapters:
-   * see `placesBy`.
+   * First unit of the block in the file: a line, a paragraph (Word) or a chapter (EPUB); see `placesBy`. 0 if the file
+   * has no such units, or if the block's place is unknown or not in the file.
    */
   first_line: number;
   last_line: number;

@@ -45,7 +45,10 @@ export interface ReadAgain {
 export interface ReadPart {
   /** The page's own blocks, in order, with their ranges in the text. */
   places: readonly CitedPlace[];
-  /** The first blocks of the parts below this one; the page links to those parts by these words. */
+  /**
+   * The headings of the parts below this one. The page ends with links to those parts; each link has the words of its
+   * heading and cites it.
+   */
   below: readonly CitedPlace[];
 }
 

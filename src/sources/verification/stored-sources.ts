@@ -3,8 +3,8 @@ import { citationColumns } from '../records/cited-blocks.ts';
 import type { CitingPage } from './records.ts';
 
 /**
- * Selects the columns of StoredSource from a source `s` and its text `t`, which may be missing. `isSeen` is the
- * condition on pages `p` that the caller may see.
+ * Selects the columns of StoredSource from a source `s` and its text `t`, which may be missing. `isSeen` limits
+ * `unlinked` to the pages that the caller may see: a condition on `p`, which the subquery defines.
  */
 export function storedSourceColumns(isSeen: Sql): Sql {
   return sql`

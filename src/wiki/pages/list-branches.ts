@@ -81,8 +81,8 @@ function wayTo(wiki_id: string, page_id: string | Sql, isSeen: Sql = isVisible):
 }
 
 /**
- * Selects rows of BranchEntry for readers without a tree: the ancestors, siblings and children of a page. Omits the
- * root and the ancestors' branches. `has_children` is always false, which saves a lookup per page.
+ * Selects rows of BranchEntry for clients that show no tree: a page, its ancestors, siblings and children. Unlike
+ * `branchesAround`, omits the siblings of ancestors. `has_children` is always false, which saves a lookup per page.
  */
 export function branchesBeside(wiki_id: string, page_id: string | Sql, limit: number): Sql {
   return sql`

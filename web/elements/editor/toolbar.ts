@@ -10,7 +10,7 @@ export interface Tool {
   isOn?(): boolean;
 }
 
-/** Returns a name that contains the visible letters of the button, because users of speech control call it by them. */
+/** Returns a name that contains the text on the button, because users of speech control say what they see. */
 function accessibleName({ name, sign }: Tool): string {
   const isShown = typeof sign === 'string' && /\p{L}/u.test(sign);
   return isShown && !name.toLowerCase().includes(sign.toLowerCase()) ? `${name} ${sign}` : name;

@@ -63,7 +63,8 @@ export function navigateInPlace(): void {
     );
   }
   addEventListener('popstate', () => {
-    // Otherwise the browser has scrolled by itself, or the text does not belong to the entry that was left.
+    // The scroll position belongs to the entry that was left, unless the browser restored another or the page of that
+    // entry was still loading.
     if (history.scrollRestoration === 'manual' && !isLoading) keepPlace();
     enterHistoryEntry();
     const place = placeOfEntry();

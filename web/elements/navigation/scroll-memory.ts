@@ -16,7 +16,10 @@ export function enterHistoryEntry(): void {
   if (state?.ibid === undefined) history.replaceState({ ...state, ibid: current }, '');
 }
 
-/** Stores the scroll position of this entry now, because the scroll event fires after a step in the history. */
+/**
+ * Stores the scroll position of the current entry. Navigation calls it before it changes the entry, because a pending
+ * scroll event would fire later, for the new entry.
+ */
 export function keepPlace(): void {
   places[current] = scrollY;
 }

@@ -29,7 +29,7 @@ const PAGES_MAX = 20_000;
 const MARGIN = 8;
 
 /**
- * Shows the file that the embedding page sends. The file may be hostile; the sandbox of web/pages/pdf.ts contains it.
+ * Shows the file that the embedding page sends. The file may be hostile; the sandbox of web/pages/pdf.ts confines it.
  */
 addEventListener('message', ({ source, data, ports: [port] }: MessageEvent<OpenRequest>) => {
   if (source !== parent || !port) return;

@@ -83,7 +83,10 @@ export class ServerDraft {
     this.#sentId = id;
   }
 
-  /** Deletes the copy when the text was saved or discarded. */
+  /**
+   * Deletes the service's copy, and the copies that this draft continues. Call it after the text was saved or
+   * discarded.
+   */
   delete(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

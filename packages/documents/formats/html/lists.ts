@@ -2,9 +2,9 @@ import type { Element, Root } from 'hast';
 import { type Children, isBlank, newElement, visit } from './elements.ts';
 
 /**
- * Wraps all children of lists in items, in place, because real HTML has lists, paragraphs and texts between items.
- * Content after an item is shown below it, so it joins that item; content before the first item becomes an item. A list
- * without items becomes plain blocks.
+ * Makes every child of a list an item, in place, because real HTML has lists, paragraphs and texts between items.
+ * Content after an item is shown below it, so it joins that item; other content becomes an item. Items inside another
+ * element, or inside a list at the beginning, move into the list. A list without any items becomes plain blocks.
  */
 export function prepareLists(content: Root): void {
   const lists: Element[] = [];

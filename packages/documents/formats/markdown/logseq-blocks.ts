@@ -34,7 +34,10 @@ export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
-/** Properties that Logseq manages itself and does not show. */
+/**
+ * Properties of Logseq's own features, such as `collapsed` and `template`. A page does not show them: an `id` with a
+ * UUID becomes an anchor, all others are listed as losses.
+ */
 const BUILT_IN =
   /^(?:id|collapsed|heading|background-color|template|template-including-parent|created-at|updated-at|ls-type|(?:hl|query|card)-[\w-]+|logseq\.[\w.-]+)$/i;
 

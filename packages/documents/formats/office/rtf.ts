@@ -70,14 +70,14 @@ interface State {
   font: number;
   /** Whether the group is the result of a field. */
   isResult: boolean;
-  /** The number of fallback characters after each `\u` word, for readers without Unicode. */
+  /** The number of bytes after each `\u` word that are the fallback for readers without Unicode. */
   skipped: number;
 }
 
 /**
  * Reads an RTF document: headings by style or outline level, paragraphs, lists, tables, links and footnotes. Pictures,
- * embedded objects, comments, hidden and deleted text, headers and footers are listed as losses. Throws an
- * ExtractError.
+ * embedded objects, comments, hidden and deleted text, headers and footers are listed as losses. Throws an ExtractError
+ * if the document is too large or nested too deep.
  */
 export function readRtf({ bytes }: Pick<UploadedFile, 'bytes'>): ExtractedDocument {
   if (bytes.length > BYTES_MAX)
@@ -127,7 +127,7 @@ class RtfReader {
   };
   #codePage = 1252;
   #style = 0;
-  /** The number of fallback characters of a `\u` word that are still to be skipped. */
+  /** The number of bytes of a fallback that are still to be skipped. */
   #skip = 0;
   /** Whether the group has no content yet, and whether it began with `\*`. */
   #isStart = false;

@@ -184,7 +184,10 @@ function repeatedIn(row: EdgeRow, pagesByKey: ReadonlyMap<string, readonly numbe
   );
 }
 
-/** Whether the nearby pages have the line without long gaps. */
+/**
+ * Whether the nearest pages with the line, `least` on each side, are close together: at least SHARE of the pages that
+ * they span.
+ */
 function isDense(numbers: readonly number[], page: number, least: number): boolean {
   const at = numbers.indexOf(page);
   const near = numbers.slice(Math.max(0, at - least), at + least + 1);

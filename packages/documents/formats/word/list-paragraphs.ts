@@ -156,7 +156,10 @@ function propertyOf(properties: string, name: string): string | undefined {
   return tag === undefined ? undefined : attributesOf(tag).val;
 }
 
-/** Returns the open list of an item, opening it if needed, and closes deeper lists. */
+/**
+ * Closes deeper lists and returns the list of an item. If no list of its level and kind is open, opens one, in place of
+ * a list of the other kind or of the deepest list at the limit.
+ */
 function openList(open: OpenList[], { level, isOrdered }: ListLevel): OpenList {
   endDeeper(open, level);
   const last = open.at(-1);

@@ -1,7 +1,10 @@
 import { OWN_ISSUER } from '../../../platform/access/user-ctes.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 
-/** Reads rows through the guard of the request. Times are strings with the full precision of PostgreSQL. */
+/**
+ * Reads rows. Every call checks the caller's access again, as the guard does. Times are strings with the full precision
+ * of PostgreSQL.
+ */
 export type Read = <T>(rows: Sql) => Promise<T[]>;
 
 export interface ProfileRow {

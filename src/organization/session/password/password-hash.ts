@@ -3,7 +3,10 @@ import { promisify } from 'node:util';
 import { Type } from 'typebox';
 import { ApiError, rateLimited } from '../../../platform/core/errors.ts';
 
-/** OWASP's second choice for Argon2id: 19 MiB, two passes, one lane. A stored hash contains its own parameters. */
+/**
+ * OWASP's recommended minimum for Argon2id: 19 MiB, two passes, one lane. Each stored hash contains its own parameters,
+ * so these can be changed.
+ */
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /** Concurrent computations; each uses a core and its memory. Further ones queue, up to MOST_WAITING. */

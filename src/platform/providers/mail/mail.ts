@@ -7,7 +7,10 @@ export interface Message {
   html: string;
 }
 
-/** The mail server is unreachable or deferred the message, which may be sent again. */
+/**
+ * The message was not accepted but may be sent again: the mail server is unreachable, deferred it, or is configured
+ * wrongly.
+ */
 export class MailUnavailable extends Error {}
 
 /** The mail server permanently refused the address or the message (RFC 5321, 4.2.1: a reply of 5yz). */

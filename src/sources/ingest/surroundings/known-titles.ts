@@ -139,7 +139,10 @@ interface PresentPage {
   path: string;
 }
 
-/** Loads published pages, without folders and sections: their titles ("Notes", "Related work") are common words. */
+/**
+ * Loads published pages, optionally only those with a title that starts with one of `beginnings`, or at one of `paths`.
+ * Folders and sections are omitted, because their titles ("Notes", "Related work") are common words.
+ */
 async function presentPages(
   query: Query,
   {

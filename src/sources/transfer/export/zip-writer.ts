@@ -24,7 +24,8 @@ export function openZipWriter(): ZipWriter {
     stream.once('error', reject);
     stream.once('close', () => reject(new Error('the reader of the archive disconnected')));
   });
-  // A failure is thrown by `add`; between two files no caller waits for it.
+  // `add` throws a failure. Between two files and after the last one nothing waits for `failed`, so its rejection would
+  // be unhandled.
   failed.catch(() => undefined);
   return {
     stream,

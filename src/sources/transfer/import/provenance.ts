@@ -15,7 +15,7 @@ interface Made {
   created_by: string;
 }
 
-/** Decides the authors and times of imported rows. */
+/** Decides the authors, times, origins and claims of imported rows. */
 export interface Provenance {
   /** Whether this service made the archive, so that its times, ids and origins are trusted. */
   isOwn: boolean;

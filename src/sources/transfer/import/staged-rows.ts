@@ -141,7 +141,7 @@ function deletion(table: Sql, wiki_id: string, condition: Sql): Sql {
       select ctid from ${table} where wiki_id = ${wiki_id} and ${condition} limit ${BATCH})) returning 1`;
 }
 
-/** Returns a column as an array for unnest, which costs a fraction of passing JSON objects. */
+/** Returns one field of all rows, for `unnest`. An array for each column costs a fraction of JSON objects. */
 function column<T, K extends keyof T>(rows: readonly T[], name: K): T[K][] {
   return rows.map((row) => row[name]);
 }

@@ -57,7 +57,10 @@ const COMPUTING_MS = 5_000;
 const PATIENCE = sql`
   select set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '10min', true)`;
 
-/** Batch size of each index with a failed merge: a failure halves it, and each success doubles it. */
+/**
+ * Reduced batch sizes of indexes whose merge failed, perhaps because the batch was too slow. Each failure halves the
+ * size; each success doubles it, up to MAX_MERGED_DOCUMENTS.
+ */
 const batchSizes = new Map<string, number>();
 
 /**

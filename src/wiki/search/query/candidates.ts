@@ -32,8 +32,8 @@ export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Can
 }
 
 /**
- * Joins candidates `c` with their pages `p`, or sources `s`, one by one (`offset 0`): the planner cannot know that a
- * wiki is much larger than others, and would read all of it to join a few rows.
+ * Joins candidates `c` with their pages `p`, or sources `s`. `offset 0` forces one lookup per candidate: the planner
+ * does not know the size of a wiki, and might read a large one completely to join a few rows.
  */
 export function candidateDocuments({ wiki_id, kind }: Index, candidates: Sql = raw('candidates')): Sql {
   const d = letterOf(kind);

@@ -53,7 +53,10 @@ interface ExcludedPhrase {
 /** A part of the query between spaces, or between quotes. */
 interface Item {
   sign: '' | '-' | '+';
-  /** `title` of `title:word`; "" if there is no field. */
+  /**
+   * The known field before the colon, in lower case: `title` for `Title:word`. "" if there is none; an unknown field
+   * stays in `text`.
+   */
   field: string;
   text: string;
   isQuoted: boolean;

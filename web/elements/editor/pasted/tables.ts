@@ -65,7 +65,9 @@ function tidyCell(cell: Element, isHead: boolean): void {
   else if (isBold && textOf(cell).trim() !== '') cell.children = [newElement('strong', cell.children)];
 }
 
-/** Collects the lines of a cell. Items of lists keep their marks. */
+/**
+ * Collects the lines of a cell, because a Markdown cell has no blocks. List items get their number or bullet as text.
+ */
 function collectLines(node: Element, lines: HtmlNode[][]): void {
   let number = Number(node.properties.start) || 1;
   for (const child of node.children) {

@@ -18,10 +18,13 @@ export interface Column {
   right: number;
 }
 
-/** Rows of lines that are closer than lines of a text, so that they form one row of cells with different heights. */
+/**
+ * A possible row of a table: rows of lines that are closer than lines of a text, because its cells have different
+ * heights.
+ */
 export type Band = readonly (readonly Line[])[];
 
-/** Bands that fit into common columns; a band may leave columns empty. */
+/** A possible table: consecutive bands whose lines fit into common columns. A band may leave columns empty. */
 export interface Region {
   columns: Column[];
   columnOf: ReadonlyMap<Line, Column>;

@@ -96,7 +96,10 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
   });
 }
 
-/** Makes a line of texts that are in order from left to right. */
+/**
+ * Returns the properties of a line that consists of these texts, for splitting a line into cells. The texts must be
+ * left-to-right and sorted by position.
+ */
 export function lineOf(parts: readonly PlacedText[]): Pick<Line, 'runs' | 'words' | 'x' | 'right' | 'size' | 'parts'> {
   const runs = trimRuns(runsOf(withScripts(parts), false));
   const size = parts.reduce((widest, part) => (part.width > widest.width ? part : widest), parts[0] as PlacedText).size;

@@ -139,7 +139,10 @@ const enterTables = EditorView.updateListener.of(({ view, state, selectionSet })
   });
 });
 
-/** Moves the focus into the table that begins at `from`. */
+/**
+ * Moves the focus to the cell at `position` of the table that begins at `from`, if the table is in the DOM. Both are
+ * document positions.
+ */
 export function focusTable(view: EditorView, from: number, position: number): void {
   // A transaction is drawn synchronously. A distant table is not in the DOM until it is scrolled into view.
   for (const place of view.contentDOM.querySelectorAll<HTMLElement>('.rich-table')) {

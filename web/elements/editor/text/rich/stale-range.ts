@@ -64,7 +64,7 @@ function reachOf(tree: Tree, end: number, before: Tree, toBefore: ChangeDesc): n
   return tree.length;
 }
 
-/** Returns the range of the outermost blocks that a range touches. */
+/** Widens a range to the whole outermost blocks that its ends touch. */
 function topBlock(tree: Tree, from: number, to: number): { from: number; to: number } {
   const outermost = (at: number, side: 1 | -1) => {
     let node = tree.resolve(Math.min(at, tree.length), side);
