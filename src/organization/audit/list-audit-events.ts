@@ -38,8 +38,8 @@ export const listAuditEvents = endpoint({
   example: { reply: [exampleAuditEvent] },
   run: async ({ params, query, paging, many, refuse }) => {
     const { type, actor_id } = query;
-    const after = readTime(query.after);
-    const before = readTime(query.before);
+    const after = parseTime(query.after);
+    const before = parseTime(query.before);
     if (after instanceof ApiError) return refuse(after);
     if (before instanceof ApiError) return refuse(before);
     const events = await many<AuditEventRow>(sql`
@@ -62,7 +62,7 @@ function only(value: string | undefined, condition: (value: string) => Sql): Sql
   return value === undefined ? raw('') : condition(value);
 }
 
-function readTime(text: string | undefined): string | undefined | ApiError {
+function parseTime(text: string | undefined): string | undefined | ApiError {
   const time = text === undefined ? undefined : readTimestamp(text);
   if (text === undefined || time !== undefined) return time;
   return new ApiError(

@@ -80,7 +80,7 @@ export function sendError(
 }
 
 /** Sends an error instead of a handler that has not responded; its later response is dropped. */
-export function answerInstead(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger): void {
+export function sendErrorInstead(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger): void {
   const { code, message, status, retry_after } = error;
   const request_id = request.id;
   log.warn(

@@ -17,7 +17,7 @@ import { requestId } from './answer-headers.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { Bytes, Download } from './bytes.ts';
 import type { Endpoint } from './endpoint.ts';
-import { actorOf, afterCallerCheck, answerInstead, sendError } from './error-reply.ts';
+import { actorOf, afterCallerCheck, sendErrorInstead, sendError } from './error-reply.ts';
 import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
@@ -90,7 +90,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
   const heavy = openHeavyRequests();
   const queues = [{ refuseWaiting: db.refuseWaiting }, heavy, bodies, ...options.queues];
-  const requestStop = openRequestStop(queues, (...refused) => answerInstead(...refused, log));
+  const requestStop = openRequestStop(queues, (...refused) => sendErrorInstead(...refused, log));
   app.addHook('onRequest', (request, reply, done) => {
     requestStop.watch(request, reply);
     done();

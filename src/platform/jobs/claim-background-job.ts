@@ -65,11 +65,11 @@ export async function claimBackgroundJob(
 ): Promise<ClaimedBackgroundJob | undefined> {
   const names = kinds.map(({ name }) => name);
   const lanes = [...new Set(kinds.map(({ lane }) => lane))];
-  const [first] = await claimOfIdle(query, names, lanes, worker_id).catch(noneIfRunning);
+  const [first] = await claimOfIdle(query, names, lanes, worker_id).catch(emptyIfRunning);
   if (!first) return undefined;
   const { is_other_due, ...job } = first;
   if (job.job_id !== null) return job;
-  return is_other_due ? (await claimInTurn(query, names, lanes, worker_id).catch(noneIfRunning))[0] : undefined;
+  return is_other_due ? (await claimInTurn(query, names, lanes, worker_id).catch(emptyIfRunning))[0] : undefined;
 }
 
 type NoJob = { job_id: null };
@@ -122,7 +122,7 @@ function claimInTurn(
 }
 
 /** Another worker has started a job with the same key in the meantime. */
-function noneIfRunning(error: { code?: string; constraint?: string }): [] {
+function emptyIfRunning(error: { code?: string; constraint?: string }): [] {
   if (error.code === '23505' && error.constraint === 'background_jobs_running') return [];
   throw error;
 }

@@ -49,7 +49,7 @@ export async function claimJob(
         returning wiki_id, job_id, upload_id, kind, attempt, failures
       ), lease as (${leaseCte(worker_id, sql`claimed`)})
       select * from claimed
-    `).catch(noneIfStarted);
+    `).catch(emptyIfStarted);
     if (claimed[0]) return claimed[0];
   }
   return undefined;
@@ -61,7 +61,7 @@ export async function hasJobToClaim(query: Query, kinds: readonly string[]): Pro
 }
 
 /** Another worker has started another job of the wiki in the meantime. */
-function noneIfStarted(error: { code?: string; constraint?: string }): [] {
+function emptyIfStarted(error: { code?: string; constraint?: string }): [] {
   if (error.code === '23505' && error.constraint === 'jobs_started') return [];
   throw error;
 }

@@ -90,7 +90,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     return Object.assign(openSlot(index === 0 ? options : spare), { task: undefined, consecutive: 0 });
   });
   const free = [...all];
-  const queue = new FairQueue({ tenant: perOwner, all: processes, refusal: closed });
+  const queue = new FairQueue({ tenant: perOwner, all: processes, refusal: stopping });
   let isClosed = false;
 
   /** Frees the slot of a task, and charges its owner for the time that replacing the process took too. */

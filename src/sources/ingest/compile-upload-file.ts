@@ -9,7 +9,7 @@ import type { DocumentReader } from '../../platform/sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../../platform/sandbox/sandbox.ts';
 import { compileSections } from './compile-sections.ts';
 import type { CompiledUploadFile, PendingFile, PlacedPicture } from './compiled-upload.ts';
-import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
+import { INTERRUPTED, hasNoAttemptsLeft } from './file-attempts.ts';
 import { placePictures, placePicturesOfText } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import { readTextFile } from './read-text-file.ts';
@@ -83,7 +83,7 @@ export function fileCompiler(
 
   async function readBytes(file: PendingFile): Promise<Read> {
     const { filename, content_type, page_path } = file;
-    if (isGivenUp(file)) return { result: INTERRUPTED, pictures: [] };
+    if (hasNoAttemptsLeft(file)) return { result: INTERRUPTED, pictures: [] };
     try {
       const { bytes, rest } = await readTextFile(blobs, file);
       if (isDocument({ filename, content_type, bytes })) return await readDocument(file);

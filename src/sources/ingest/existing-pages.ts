@@ -2,7 +2,7 @@ import { mayLead } from '@ibid/markdown/page-links.ts';
 import { markdownOf } from '../../platform/core/packed-texts.ts';
 import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
-import { canLead } from '../../wiki/pages/links/moved-links.ts';
+import { isPossibleTarget } from '../../wiki/pages/links/moved-links.ts';
 import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
 interface ExistingPagesOf {
@@ -49,7 +49,7 @@ export async function readExistingPages(
       r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,
       case when r.origin = 'authored' then r.markdown else '' end as markdown,
       coalesce(encode(sha256(convert_to(x.text, 'UTF8')), 'hex'), '') as text_hash,
-      exists (select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and ${canLead(sql`l.to_path`)}) as has_links,
+      exists (select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and ${isPossibleTarget(sql`l.to_path`)}) as has_links,
       case when b.waiting_markdown <> '' and not p.stale then b.waiting_markdown else coalesce(b.markdown, c.markdown, '') end
         as base_markdown,
       case when b.page_id is null then c.packed end as base_packed,
@@ -78,7 +78,7 @@ export async function readExistingPages(
             and l.from_page_id = p.page_id)
       ) and (r.origin = 'authored' or not exists (
         select from page_links l
-        where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and not ${canLead(sql`l.to_path`)} and not g.dead @> to_jsonb(l.to_path))) as is_same_file
+        where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and not ${isPossibleTarget(sql`l.to_path`)} and not g.dead @> to_jsonb(l.to_path))) as is_same_file
     from pages p
     join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, links jsonb, dead jsonb) on g.page_id = p.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision

@@ -29,11 +29,11 @@ export function enterProcess(
   files: readonly { attempts: number }[],
   signal: AbortSignal,
 ): Promise<(() => void) | undefined> {
-  const isAlone = files.some((file) => file.attempts >= ATTEMPTS - 1 && !isGivenUp(file));
+  const isAlone = files.some((file) => file.attempts >= ATTEMPTS - 1 && !hasNoAttemptsLeft(file));
   return inProcess.enter(isAlone, signal);
 }
 
-export function isGivenUp({ attempts }: { attempts: number }): boolean {
+export function hasNoAttemptsLeft({ attempts }: { attempts: number }): boolean {
   return attempts >= ATTEMPTS;
 }
 

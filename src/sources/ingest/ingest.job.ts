@@ -12,7 +12,7 @@ import {
   enterProcess,
   giveUpSections,
   groupsToBegin,
-  isGivenUp,
+  hasNoAttemptsLeft,
   takeBackAtStop,
   takeBackAttempts,
   takeBackInterrupted,
@@ -84,7 +84,7 @@ export const ingestJob = defineRecordJob({
         const leave = await enterProcess(group, signal);
         if (!leave) break;
         try {
-          const file_nos = group.filter((file) => !isGivenUp(file)).map(({ file_no }) => file_no);
+          const file_nos = group.filter((file) => !hasNoAttemptsLeft(file)).map(({ file_no }) => file_no);
           await countAttempt(db.query, job, file_nos);
           begun.push(...file_nos);
           await writeInBatches(folders.release(compiledAhead(group, compile, signal)), write, signal);
@@ -144,7 +144,7 @@ async function mergeAndWrite(
     try {
       return await db.transaction(async (query) => {
         await insertSections(query, { wiki_id, upload_id }, compiled);
-        const { creator, progress } = await standOf(query, job, compiled.length);
+        const { creator, progress } = await readProgress(query, job, compiled.length);
         await advanceJob(query, job, progress);
         await writeFiles(query, { wiki_id, upload_id, creator }, compiled, { of, isLast: left === 0 }, around.known());
       });
@@ -183,7 +183,11 @@ async function* batchesOf(all: AsyncIterable<readonly CompiledUploadFile[]>): As
   if (batch.length > 0) yield batch;
 }
 
-async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ creator: string; progress: number }> {
+async function readProgress(
+  query: Query,
+  job: ClaimedJob,
+  more: number,
+): Promise<{ creator: string; progress: number }> {
   const [row] = await query<{ creator: string; done: number; files: number }>(sql`
     select u.created_by as creator, count(*)::int as files, count(*) filter (where f.status <> 'pending')::int as done
     from uploads u join upload_files f on f.wiki_id = u.wiki_id and f.upload_id = u.upload_id

@@ -54,7 +54,7 @@ export async function planSections(
       and p.trashed_at is null and f.filename = any (${names.slice(1)}::text[])
     order by f.filename, ran.ran_at desc`);
   const pageOf = new Map(earlier.map((page) => [page.filename, page]));
-  const isTaken = await takenBelow(query, { wiki_id, upload_id }, file.page_path);
+  const isTaken = await takenPathsBelow(query, { wiki_id, upload_id }, file.page_path);
 
   const rows: PendingFile[] = [];
   for (const [i, { parent, name, markdown }] of parts.entries()) {
@@ -100,7 +100,7 @@ export async function planSections(
 }
 
 /** Returns the paths below a page that are taken by pages or planned for files of the upload. */
-async function takenBelow(
+async function takenPathsBelow(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
   page_path: string,

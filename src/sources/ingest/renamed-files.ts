@@ -60,10 +60,10 @@ function slugsOf(filename: string): string {
  */
 function renamedFiles(gone: readonly GoneFile[], fresh: readonly FreshFile[]): ReadonlyMap<string, GoneFile> {
   const files = gone.filter(({ kind, has_sections }) => kind === 'file' && !has_sections);
-  const was = onlyOnes(files);
+  const was = uniqueFiles(files);
   const renamed = new Map<string, GoneFile>();
   const folderWas = new Map<string, string>();
-  for (const [sha256, { filename }] of onlyOnes(fresh)) {
+  for (const [sha256, { filename }] of uniqueFiles(fresh)) {
     const before = was.get(sha256);
     if (!before) continue;
     renamed.set(filename, before);
@@ -71,7 +71,7 @@ function renamedFiles(gone: readonly GoneFile[], fresh: readonly FreshFile[]): R
   }
   const left = new Map(gone.map((each) => [each.filename, each]));
   for (const { filename } of renamed.values()) left.delete(filename);
-  for (const [filename, before] of writtenOtherwise(
+  for (const [filename, before] of matchIgnoringCase(
     files.filter(({ filename }) => left.has(filename)),
     fresh.filter(({ filename }) => !renamed.has(filename)),
   )) {
@@ -106,9 +106,9 @@ function noteFolders(folderWas: Map<string, string>, filename: string, before: s
 }
 
 /** Matches files whose names differ only in case and accent composition. */
-function writtenOtherwise(gone: readonly GoneFile[], fresh: readonly FreshFile[]): [string, GoneFile][] {
-  const was = onlyOnes(gone, nameOf);
-  return [...onlyOnes(fresh, nameOf)].flatMap(([name, { filename }]): [string, GoneFile][] => {
+function matchIgnoringCase(gone: readonly GoneFile[], fresh: readonly FreshFile[]): [string, GoneFile][] {
+  const was = uniqueFiles(gone, nameOf);
+  return [...uniqueFiles(fresh, nameOf)].flatMap(([name, { filename }]): [string, GoneFile][] => {
     const before = was.get(name);
     return before ? [[filename, before]] : [];
   });
@@ -131,8 +131,8 @@ function exchangedFiles(
   const changed = known.filter(({ sha256, before }) => before.sha256 !== sha256);
   const same = known.filter(({ sha256, before }) => before.sha256 === sha256);
   const were = gone.filter(({ kind, has_sections }) => kind === 'file' && !has_sections);
-  const was = onlyOnes([...were, ...changed.map(({ before }) => before)]);
-  const now = onlyOnes([...changed, ...fresh, ...same]);
+  const was = uniqueFiles([...were, ...changed.map(({ before }) => before)]);
+  const now = uniqueFiles([...changed, ...fresh, ...same]);
   const isKnown = new Set(changed.map(({ filename }) => filename));
   const taken = new Map<string, { filename: string; page_id: string; path: string }>();
   for (const [sha256, { filename }] of now) {
@@ -157,7 +157,7 @@ function exchangedFiles(
   return taken;
 }
 
-function onlyOnes<File extends { sha256: string; filename: string }>(
+function uniqueFiles<File extends { sha256: string; filename: string }>(
   files: readonly File[],
   keyOf: (file: File) => string = ({ sha256 }) => sha256,
 ): ReadonlyMap<string, File> {

@@ -21,21 +21,21 @@ export interface GoneFile {
  * The time an upload was processed, by which uploads are ordered, regardless of when they were announced. Uploads from
  * releases that did not record it use the time of their announcement.
  */
-function ranAt(upload: string) {
+function processedAt(upload: string) {
   return raw(`coalesce(${upload}.planned_at, ${upload}.created_at)`);
 }
 
 /** Joins the upload of each file `f` as `ran`, with `ran_at`. Lateral, because a wiki can have many uploads. */
 export const withRun = sql`cross join lateral (
-  select ${ranAt('u')} as ran_at, u.sync_root from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id offset 0) ran`;
+  select ${processedAt('u')} as ran_at, u.sync_root from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id offset 0) ran`;
 
 /** Whether no later upload renamed the file `f`, so that its page still belongs to it. */
 export const isNotRenamed = sql`not exists (
   select from upload_files r
   where r.wiki_id = f.wiki_id and r.renamed_from = f.filename and r.renamed_from <> ''
     and r.page_id = f.page_id and r.status = 'done'
-    and (select ${ranAt('u')} from uploads u where u.wiki_id = r.wiki_id and u.upload_id = r.upload_id)
-      > (select ${ranAt('u')} from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id))`;
+    and (select ${processedAt('u')} from uploads u where u.wiki_id = r.wiki_id and u.upload_id = r.upload_id)
+      > (select ${processedAt('u')} from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id))`;
 
 /** The note of a hidden file that no text shows, and of one that an operating system added. */
 export const HIDDEN_LEFT_OUT = 'left_out: a hidden file that no text refers to';
@@ -77,14 +77,14 @@ export async function noteSyncRoot(query: Query, { wiki_id, upload_id }: UploadI
 export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promise<GoneFile[]> {
   return query<GoneFile>(sql`
     with sync as materialized (
-      select folded(normalize(u.sync_root)) as root, ${ranAt('u')} as ran_at, coalesce((
-        select max(${ranAt('o')}) from uploads o
+      select folded(normalize(u.sync_root)) as root, ${processedAt('u')} as ran_at, coalesce((
+        select max(${processedAt('o')}) from uploads o
         where o.wiki_id = u.wiki_id and folded(normalize(o.sync_root)) = folded(normalize(u.sync_root)) and o.status = 'completed'
-          and ${ranAt('o')} < ${ranAt('u')}), '-infinity') as last_sync
+          and ${processedAt('o')} < ${processedAt('u')}), '-infinity') as last_sync
       from uploads u where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and u.is_sync and u.sync_root is not null
     ), since as materialized (
       select o.upload_id, o.status from sync, uploads o
-      where o.wiki_id = ${wiki_id} and ${ranAt('o')} >= sync.last_sync and ${ranAt('o')} < sync.ran_at
+      where o.wiki_id = ${wiki_id} and ${processedAt('o')} >= sync.last_sync and ${processedAt('o')} < sync.ran_at
     ), folders as materialized (${foldersOf(sql`
       select f.filename from since s join upload_files f on f.wiki_id = ${wiki_id} and f.upload_id = s.upload_id
       where f.status = 'done' and f.kind = 'file' and not f.is_attachment`)}

@@ -30,7 +30,7 @@ function dependencies(
 ): { digest: string; attached: AttachedFile[] } {
   const { filename, content_type, sha256, page_path } = file;
   const attached: AttachedFile[] = [];
-  const byPlaceholder = byPlaceholderOf(around.attached);
+  const byPlaceholder = indexByPlaceholder(around.attached);
   const { findPage } = uploadLinkResolver({ wiki_id: around.wiki_id, page_path }, around.pages);
   const targets = refers_to.map((reference) => {
     const target = pageOfReference(reference, { ...file, site_root: around.site_root }, around.pages) ?? '';
@@ -47,7 +47,7 @@ function dependencies(
 
 const placeholders = new WeakMap<ReadonlyMap<string, AttachedFile>, ReadonlyMap<string, AttachedFile>>();
 
-function byPlaceholderOf(attached: ReadonlyMap<string, AttachedFile>): ReadonlyMap<string, AttachedFile> {
+function indexByPlaceholder(attached: ReadonlyMap<string, AttachedFile>): ReadonlyMap<string, AttachedFile> {
   let files = placeholders.get(attached);
   if (!files) {
     files = new Map([...attached.values()].map((file) => [file.placeholder, file]));
@@ -154,10 +154,10 @@ async function skip(query: Query, { wiki_id, upload_id }: ClaimedJob, same: read
       join compiled_files c on c.wiki_id = ${wiki_id} and c.page_id = g.page_id and c.digest = g.digest
       join upload_files f on f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_no = g.file_no
       join sources s on s.wiki_id = ${wiki_id} and s.sha256 = f.sha256
-      where ${isAsMade(wiki_id, sql`g.page_id`)}
+      where ${isStillFromSource(wiki_id, sql`g.page_id`)}
         and not exists (
           select from upload_files o where o.wiki_id = ${wiki_id} and o.upload_id = c.upload_id and o.section_of = c.file_no
-            and (o.status <> 'done' or not ${isAsMade(wiki_id, sql`o.page_id`)}))
+            and (o.status <> 'done' or not ${isStillFromSource(wiki_id, sql`o.page_id`)}))
     ), sections as (
       insert into upload_files (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, status, page_path,
         page_id, page_change, source_id, section_of)
@@ -185,7 +185,7 @@ async function skip(query: Query, { wiki_id, upload_id }: ClaimedJob, same: read
 }
 
 /** Whether a page still comes from its source, with or without edits, and has no conflict. */
-function isAsMade(wiki_id: string, page_id: ReturnType<typeof sql>) {
+function isStillFromSource(wiki_id: string, page_id: ReturnType<typeof sql>) {
   return sql`exists (
     select from pages p join page_sources o on o.wiki_id = p.wiki_id and o.page_id = p.page_id
     where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null and not p.stale

@@ -5,7 +5,7 @@ import { FORM_VERSION } from '@ibid/markdown/blocks/block-form.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
-import { givenLinks, pageMeant } from '../../wiki/pages/write-text.ts';
+import { givenLinks, linkTargetOf } from '../../wiki/pages/write-text.ts';
 import { pendingBatch } from '../../wiki/search/index/pending.ts';
 import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';
 import type { FilesAround } from './surroundings/files-around.ts';
@@ -239,7 +239,7 @@ async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pag
       (select f.page_id from upload_files f
         where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = l.to_path and f.page_path <> ''
         order by f.file_no limit 1),
-      ${pageMeant(wiki_id)}), l.places, l.wanted_title, l.wanted_path, l.line
+      ${linkTargetOf(wiki_id)}), l.places, l.wanted_title, l.wanted_path, l.line
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, links jsonb)
     cross join lateral ${givenLinks(sql`g.links`)} l`);
 }

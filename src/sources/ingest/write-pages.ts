@@ -5,7 +5,7 @@ import { newId } from '../../platform/core/ids.ts';
 import type { Query } from '../../platform/db/db.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { SentFile } from '../../platform/sandbox/rendering/responses.ts';
-import { linksThatMean } from '../../wiki/pages/place-page.ts';
+import { linksToPage } from '../../wiki/pages/place-page.ts';
 import { pendingBatch } from '../../wiki/search/index/pending.ts';
 import type { CompiledUploadFile, ExistingPage, Merges, PendingFile, UploadWrite } from './compiled-upload.ts';
 import { readExistingPages } from './existing-pages.ts';
@@ -179,7 +179,7 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
     ), linked as (
       update page_links l set to_page_id = g.page_id
       from (select page_id, path, lower(title) as title_key from given where revision = 1 offset 0) g
-      cross join lateral (${linksThatMean(wiki_id, 'g')} offset 0) w
+      cross join lateral (${linksToPage(wiki_id, 'g')} offset 0) w
       where l.wiki_id = ${wiki_id} and l.from_page_id = w.from_page_id and l.to_path = w.to_path
         and (l.to_page_id is null or not exists (
           select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null))

@@ -18,7 +18,7 @@ import { searchIndex } from '../../wiki/search/query/search.ts';
 import {
   CUT_HEADER,
   cutHeader,
-  hitsOfPart,
+  selectHits,
   orderOfHits,
   readRequest,
   SEARCH_ORDER,
@@ -61,7 +61,7 @@ export const searchSources = endpoint({
     const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
     const score = raw('c.score');
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (hitsPart) => ({
-      hits: hitsOfPart(
+      hits: selectHits(
         sql`
           select ${sourceColumns}, ${score} as score, ${sortColumns(sort, 's', score)}
           from ${candidateDocuments({ wiki_id, kind: 'source' })}

@@ -209,7 +209,7 @@ function findEdited(
       const block = blocks[at];
       if (isTaken.has(at) || !block) continue;
       left -= 1;
-      const likeness = likenessOf(words, wordsOf(block));
+      const likeness = diceSimilarity(words, wordsOf(block));
       if (likeness <= best) continue;
       best = likeness;
       edited.set(i, at);
@@ -238,7 +238,7 @@ function wordCounts(text: string): Map<string, number> {
 }
 
 /** Returns the share of common words (Dice coefficient), from 0 to 1. */
-function likenessOf(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+function diceSimilarity(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let common = 0;
   for (const [word, count] of a) common += Math.min(count, b.get(word) ?? 0);
   const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((total, count) => total + count, 0);

@@ -73,7 +73,7 @@ export async function announceFiles(
     refuse,
   }: Pick<Context<unknown, unknown, unknown>, 'services' | 'one' | 'maybeOne' | 'refuse'>,
 ): Promise<AnnouncedUpload> {
-  const problem = tooLarge(files, services.limits) ?? brokenPromise(files);
+  const problem = tooLarge(files, services.limits) ?? wrongEmptyHash(files);
   if (problem) return refuse(problem);
   const upload_id = newId('upload');
   const rows = files.map(({ filename, byte_size, content_type = '', sha256: expected_sha256 = '' }, file_no) => {
@@ -83,7 +83,7 @@ export async function announceFiles(
   if (rows.some(({ byte_size }) => byte_size === 0)) {
     // The client sends no bytes for an empty file, so store it now.
     await maybeOne(sql`select 1`);
-    await keepEmpty(services.blobs);
+    await storeEmptyFile(services.blobs);
   }
   const upload = await one<Upload>({
     ...newUpload(upload_id, 'uploading', rows, announced ?? mode),
@@ -105,7 +105,7 @@ function tooLarge(files: AnnouncedFiles['files'], limits: Limits): ApiError | un
 }
 
 /** Rejects an empty file whose announced hash is not the hash of no bytes. */
-function brokenPromise(files: AnnouncedFiles['files']): ApiError | undefined {
+function wrongEmptyHash(files: AnnouncedFiles['files']): ApiError | undefined {
   const broken = files.find(({ byte_size, sha256 = EMPTY }) => byte_size === 0 && sha256 !== EMPTY);
   if (!broken) return undefined;
   return new ApiError(
@@ -114,7 +114,7 @@ function brokenPromise(files: AnnouncedFiles['files']): ApiError | undefined {
   );
 }
 
-async function keepEmpty(blobs: Context<unknown, unknown, unknown>['services']['blobs']): Promise<void> {
+async function storeEmptyFile(blobs: Context<unknown, unknown, unknown>['services']['blobs']): Promise<void> {
   try {
     const blob = await blobs.receive(Readable.from([]));
     await blob.keep();

@@ -8,7 +8,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { jobRecord } from '../../platform/jobs/record-queue.ts';
 import { assembleFile } from './assemble-file.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
-import { isOpen, isSettled, isUnsettled, takesNoBytes, type UploadFile } from './upload-file.ts';
+import { isOpen, isSettled, isUnsettled, closedUploadError, type UploadFile } from './upload-file.ts';
 
 type UnsettledFile = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'received' | 'expected_sha256'>;
 
@@ -54,7 +54,7 @@ export const completeUpload = endpoint({
       select ${isOpen} as is_open, u.error as upload_error from uploads u
       where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`);
     if (!upload) throw notFound();
-    if (!upload.is_open) throw takesNoBytes(upload);
+    if (!upload.is_open) throw closedUploadError(upload);
     // `many` would write an audit record here, because this endpoint writes.
     const files = await maybeOne<{ files: UnsettledFile[] }>(sql`
       select coalesce(jsonb_agg(to_jsonb(g) order by g.file_no), '[]') as files from (

@@ -4,7 +4,7 @@ import { notFound } from '../../platform/core/errors.ts';
 import { Id, Record } from '../../platform/core/records.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
-import { FileParams, fileOf, takesNoBytes, type UploadFile } from './upload-file.ts';
+import { FileParams, fileOf, closedUploadError, type UploadFile } from './upload-file.ts';
 
 /** By HEAD on this address, tus clients learn the offset at which to resume. */
 export const getFile = endpoint({
@@ -34,7 +34,7 @@ export const getFile = endpoint({
     const file = await maybeOne<UploadFile>(fileOf(params));
     if (!file) throw notFound();
     requireTus(header, false);
-    if (!file.is_open && file.upload_error !== '') throw takesNoBytes(file);
+    if (!file.is_open && file.upload_error !== '') throw closedUploadError(file);
     return file;
   },
 });

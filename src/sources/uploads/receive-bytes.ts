@@ -11,7 +11,7 @@ import type { ReceivedBlob } from '../../platform/providers/storage/blobs.ts';
 import { assembleFile, verifyChecksum } from './assemble-file.ts';
 import { type BodyParts, bodyParts } from './body-parts.ts';
 import { type Checksum, readChecksum, readOffset, requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
-import { expiryFromNow, FileParams, fileOf, isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
+import { expiryFromNow, FileParams, fileOf, isOpen, closedUploadError, type UploadFile } from './upload-file.ts';
 
 /** Bytes per part. Each part is durable, so a killed process loses at most one. */
 const PART_BYTES = 8 * 2 ** 20;
@@ -62,10 +62,10 @@ export const receiveBytes = endpoint({
     requireTus(header);
     const offset = readOffset(header);
     const checksum = readChecksum(header);
-    if (!file.is_open) throw takesNoBytes(file);
+    if (!file.is_open) throw closedUploadError(file);
     // The announced bytes are already counted, but the limit may have been lowered since.
     refuseStorage(file, 0);
-    if (offset !== file.received) throw isElsewhere(file);
+    if (offset !== file.received) throw offsetConflict(file);
     if (Number(header('Content-Length') ?? 0) > file.byte_size - offset) throw tooLong(file);
     const body = bodyParts(bytes);
     const received = checksum
@@ -147,10 +147,10 @@ async function keep(context: Asked, file: UploadFile, at: number, blob: Received
   if (!isWhole) await services.blobs.parts.remove(name);
   const now = await maybeOne<UploadFile>(fileOf(params));
   if (!now) throw notFound();
-  throw now.is_open ? isElsewhere(now) : takesNoBytes(now);
+  throw now.is_open ? offsetConflict(now) : closedUploadError(now);
 }
 
-function isElsewhere({ received }: UploadFile): ApiError {
+function offsetConflict({ received }: UploadFile): ApiError {
   return new ApiError('conflict', `The file has ${received} bytes. Continue with Upload-Offset: ${received}.`);
 }
 

@@ -57,7 +57,7 @@ export function expiryFromNow(): string {
 }
 
 /** Returns the error for an upload that accepts no bytes, because it failed or is complete. */
-export function takesNoBytes({ upload_error }: Pick<UploadFile, 'upload_error'>): ApiError {
+export function closedUploadError({ upload_error }: Pick<UploadFile, 'upload_error'>): ApiError {
   const why = upload_error.replace(/^\w+: /, '');
   return new ApiError(
     'upload_state',

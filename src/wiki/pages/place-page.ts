@@ -1,6 +1,6 @@
 import type { Statements } from '../../platform/access/guard.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
-import { livePageMeant } from './write-text.ts';
+import { liveLinkTarget } from './write-text.ts';
 
 /**
  * Selects the page_id of all pages below a page, in the trash or not. Each step is an index lookup (`offset 0`). The
@@ -76,7 +76,7 @@ export function childrenOf(wiki_id: string, parent_page_id: string): Sql {
 }
 
 /** Selects the links that mean a page, by its path or as a wiki link. `page`: a row with path and title_key. */
-export function linksThatMean(wiki_id: string, page: string): Sql {
+export function linksToPage(wiki_id: string, page: string): Sql {
   const links = sql`select l.from_page_id, l.to_path, l.to_page_id from page_links l where l.wiki_id = ${wiki_id}`;
   return sql`
     ${links} and l.to_path = ${raw(page)}.path
@@ -116,7 +116,7 @@ export async function resolvePendingLinks(
       from (
         select l.from_page_id, l.to_path, n.page_id
         from arrived n
-        cross join lateral (${linksThatMean(wiki_id, 'n')}) l
+        cross join lateral (${linksToPage(wiki_id, 'n')}) l
         where l.to_page_id is null or not exists (
           select from pages t
           where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null offset 0)
@@ -149,7 +149,7 @@ export async function resolveAbandonedLinks(
       cross join lateral (
         select l.*, coalesce(l.wanted_path, l.to_path) as path from page_links l
         where l.wiki_id = ${wiki_id} and l.to_page_id = t.page_id offset 0) l
-      cross join lateral (select ${livePageMeant(wiki_id)} as page_id) m
+      cross join lateral (select ${liveLinkTarget(wiki_id)} as page_id) m
       where a.wiki_id = ${wiki_id} and m.page_id is not null
       order by l.from_page_id offset 0`,
     locked: sql`select l.* from abandoned l ${lockedLinkingPages(wiki_id)}`,

@@ -157,7 +157,7 @@ function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefine
   const isSame =
     update.markdown === undefined ||
     (update.folder === undefined
-      ? update.markdown === current.markdown || isAsShown(current, update.markdown)
+      ? update.markdown === current.markdown || equalsShownText(current, update.markdown)
       : update.markdown === current.markdown && update.folder === current.folder);
   const isRevision = !isSame || title !== current.title;
   if (!isRevision && path === current.path && position === undefined && status === current.status) return undefined;
@@ -166,7 +166,7 @@ function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefine
   return { title, markdown, folder, isRevision, path, parent_path, slug, parent_page_id, position, status };
 }
 
-function isAsShown(current: CurrentPage, markdown: string): boolean {
+function equalsShownText(current: CurrentPage, markdown: string): boolean {
   return (
     current.moved !== null &&
     withCurrentLinks({ ...current, html: '' }, current.folder, current.moved).markdown === markdown

@@ -1,6 +1,6 @@
 import type { RenderedPage } from '@ibid/markdown/render.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
-import { canLead, movedLinks, movedLinksOfPage } from './links/moved-links.ts';
+import { isPossibleTarget, movedLinks, movedLinksOfPage } from './links/moved-links.ts';
 import { moveCtes, shiftSiblings, subtree } from './place-page.ts';
 import { citedSources, type FullPage, type FullPageRow, isVisible, type Page, pageColumns } from './schema.ts';
 import { resolvedLinks, textCtes, titleCtes, writtenLinks } from './write-text.ts';
@@ -125,6 +125,6 @@ export function updateCtes(
 
 function allLinksAreKnown(wiki_id: string, page_id: string): Sql {
   return sql`not exists (
-    select from resolved r where r.to_page_id is null and ${canLead(sql`r.to_path`)} and not exists (
+    select from resolved r where r.to_page_id is null and ${isPossibleTarget(sql`r.to_path`)} and not exists (
       select from page_links l where l.wiki_id = ${wiki_id} and l.from_page_id = ${page_id} and l.to_path = r.to_path))`;
 }

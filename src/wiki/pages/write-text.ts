@@ -17,7 +17,7 @@ export function givenLinks(json: Sql): Sql {
 /** Selects links with the page that each one means; null if there is and was no such page. */
 export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql {
   return sql`
-    select l.to_path, l.wanted_title, l.wanted_path, l.places, l.line, ${pageMeant(wiki_id)} as to_page_id
+    select l.to_path, l.wanted_title, l.wanted_path, l.places, l.line, ${linkTargetOf(wiki_id)} as to_page_id
     from ${givenLinks(sql`${JSON.stringify(links)}::jsonb`)} l`;
 }
 
@@ -25,9 +25,9 @@ export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql 
  * The id of the page that a link `l` of givenLinks means: the page at its path, else the page with its title, else a
  * page that was formerly at its path.
  */
-export function pageMeant(wiki_id: string): Sql {
+export function linkTargetOf(wiki_id: string): Sql {
   return sql`coalesce(
-    ${livePageMeant(wiki_id)},
+    ${liveLinkTarget(wiki_id)},
     (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.path))`;
 }
 
@@ -35,7 +35,7 @@ export function pageMeant(wiki_id: string): Sql {
  * The id of the live page at the path of a link `l`, else of the live page with its title; null if neither exists. Both
  * must be columns of `l`: under row-level security, expressions cannot be index keys.
  */
-export function livePageMeant(wiki_id: string): Sql {
+export function liveLinkTarget(wiki_id: string): Sql {
   return sql`coalesce(
     (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = l.path and t.trashed_at is null),
     (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.title_key = l.wanted_title and t.trashed_at is null

@@ -1,6 +1,6 @@
 import { folderOf, type MovedLink, withCurrentLinks } from '@ibid/markdown/page-links.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
-import { canLead } from '../pages/links/moved-links.ts';
+import { isPossibleTarget } from '../pages/links/moved-links.ts';
 import { visible } from '../pages/links/visible.ts';
 import { isVisible } from '../pages/schema.ts';
 import { type Template, templateColumns } from './schema.ts';
@@ -23,7 +23,7 @@ export function templateRow({ wiki_id, page_id }: { wiki_id: string; page_id: st
       select json_agg(json_build_object('to_path', l.to_path, 'path', coalesce(t.path, l.to_path), 'places', l.places))
       from (
         select k.* from page_links k
-        where k.wiki_id = ${wiki_id} and k.from_page_id = ${page_id} and ${canLead(sql`k.to_path`)} offset 0) l
+        where k.wiki_id = ${wiki_id} and k.from_page_id = ${page_id} and ${isPossibleTarget(sql`k.to_path`)} offset 0) l
       left join lateral (
         select t.path from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and ${visible('t')}
         offset 0) t on true), '[]') as links

@@ -115,7 +115,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     const { email, email_verified } = isInUserinfo ? more : claims;
     const read = identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(databaseTime() / 1000));
     if ('problem' in read) return refusalOf(read.problem);
-    const doubt = doubtOfAddress(read.identity, email, email_verified);
+    const doubt = whyUnverified(read.identity, email, email_verified);
     if (doubt) log(doubt.message, { ...doubt.facts, issuer, from: isInUserinfo ? 'userinfo' : 'id_token' });
     const groups = groups_claim === undefined ? undefined : groupsOf({ ...more, ...claims }, groups_claim);
     if (groups_claim !== undefined && groups === undefined) {
@@ -188,7 +188,7 @@ function endSessionAddress(
  * Explains for the log why a user has no verified address and thus finds no invitation. Returns undefined if the
  * address is verified.
  */
-function doubtOfAddress(identity: Identity, email: unknown, email_verified: unknown) {
+function whyUnverified(identity: Identity, email: unknown, email_verified: unknown) {
   const { subject } = identity;
   if (identity.email === '') {
     const reason = email === undefined ? 'openid_no_address' : 'openid_address_invalid';

@@ -152,7 +152,7 @@ async function* list(
   Prefix: string,
   abortSignal?: AbortSignal,
 ): AsyncIterable<ListedObject> {
-  const goesOn = listGoesOn();
+  const goesOn = checkContinuation();
   try {
     // The paginator gets the signal, because the caller cannot check it between pages without objects.
     const pages = paginateListObjectsV2({ client }, { Bucket, Prefix }, { ...(abortSignal && { abortSignal }) });
@@ -171,7 +171,7 @@ async function* list(
  * Fails if a truncated list has no continuation token or repeats one. Otherwise the list would never end, or it would
  * end early and the caller would miss objects.
  */
-function listGoesOn(): (place: string | undefined) => void {
+function checkContinuation(): (place: string | undefined) => void {
   const seen = new Set<string>();
   return (place) => {
     if (!place || seen.has(place)) throw new Error('the bucket returned a truncated list that cannot be continued');
@@ -187,7 +187,7 @@ async function abortUnfinished(
   abortSignal?: AbortSignal,
 ): Promise<void> {
   const options = { ...(abortSignal && { abortSignal }) };
-  const goesOn = listGoesOn();
+  const goesOn = checkContinuation();
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
   while (from) {
     const list: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({ Bucket, Prefix, ...from });

@@ -1,6 +1,6 @@
 import type { Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
-import { leadsElsewhere, writtenTarget } from '../../../wiki/pages/links/broken-links.ts';
+import { leadsOutsideWiki, writtenTarget } from '../../../wiki/pages/links/broken-links.ts';
 
 /** The broken links of an upload's pages: their number, and the first ones with their files. */
 export interface BrokenLinks {
@@ -31,7 +31,7 @@ export async function findBrokenLinks(
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.status = 'done' and f.kind <> 'archive' and not f.is_attachment
       and (l.to_page_id is null or exists (
         select from pages t where t.wiki_id = l.wiki_id and t.page_id = l.to_page_id and t.trashed_at is not null))
-      and not ${leadsElsewhere(wiki_id)}`;
+      and not ${leadsOutsideWiki(wiki_id)}`;
   const [all] = await query<{ count: number }>(sql`select count(*)::int as count from (${broken}) broken`);
   if (!all?.count) return { count: 0, named: [] };
   const first = await query<{ filename: string; line: number; target: string }>(sql`

@@ -118,7 +118,7 @@ export async function endUpload(
       broken,
       ignored,
     ) +
-    shownAsWritten(await findNotUnderstood(query, upload, NAMED)) +
+    describeVerbatim(await findNotUnderstood(query, upload, NAMED)) +
     (await recognized(query, upload));
   const problem = status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: no file could be used';
   // Only a failed upload can be retried, and one that exceeds a limit has to make room.
@@ -144,7 +144,7 @@ export async function endUpload(
 }
 
 /** The part of the summary about markup of other tools that pages show verbatim, and about formats without a reader. */
-function shownAsWritten({ counts, pages, filenames, plain }: NotUnderstood): string {
+function describeVerbatim({ counts, pages, filenames, plain }: NotUnderstood): string {
   const signs = counts.map(([name, times]) => `${times} × ${name}`).join(', ');
   const syntax = `Unsupported syntax, shown as written: ${signs} on ${count(pages, 'page')} of`;
   return `${namedOf(syntax, filenames, pages).replace(' of: ', ': ')}${namedOf('Read as plain text', plain.filenames, plain.count)}`;
@@ -215,7 +215,7 @@ function summarize(
   const list = namedOf('Failed', named, counts.failed);
   const losses = incomplete.named.map(({ filename, losses }) => `${filename} (${lossesInWords(losses)})`);
   const unread = namedOf('Not read completely', losses, incomplete.to_review);
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${gone.isUnknown ? ' Missing files are unknown because an archive could not be opened.' : ''}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${gone.isUnknown ? ' Missing files are unknown because an archive could not be opened.' : ''}${namedOf('Broken links', broken.named, broken.count)}${describeConflicts(conflicts, counts.kept_pages)}`;
 }
 
 /** Sources of the upload whose text is incomplete, and archives that were only partly unpacked. */
@@ -255,7 +255,7 @@ function namedOf(what: string, named: readonly string[], all: number): string {
   return ` ${what}: ${named.join('; ')}${all > named.length ? `; and ${all - named.length} more` : ''}.`;
 }
 
-function conflictsNamed(conflicts: Conflict[], all: number): string {
+function describeConflicts(conflicts: Conflict[], all: number): string {
   if (conflicts.length === 0) return '';
   const rest = all - conflicts.length;
   const named = conflicts

@@ -58,7 +58,7 @@ export async function findAttachedFiles(
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending' and page_path = ''
       and not is_attachment
     order by file_no`);
-  const hidden = await hiddenAmong(db, job, files);
+  const hidden = await findHiddenFiles(db, job, files);
   const views = await viewsAmong(db, job, files);
   const own = await ownFilesAmong(db, job, files);
   // Skip the type detection for files whose name has a supported format.
@@ -92,7 +92,7 @@ async function ownFilesAmong(
 ): Promise<ReadonlySet<Candidate>> {
   const isNoPage = exportOf(files.map(({ filename }) => filename))?.isNoPage;
   const own = isNoPage ? files.filter(({ filename }) => isNoPage(filename)) : [];
-  await leaveOut(db, job, own, OF_EXPORT);
+  await markLeftOut(db, job, own, OF_EXPORT);
   return new Set(own);
 }
 
@@ -109,7 +109,7 @@ async function viewsAmong(
   const views = files.filter(({ filename }) => names.has(allRowsOf(filename) ?? ''));
   if (views.length === 0) return new Set();
   const left = await withoutPages(db.query, job.wiki_id, views);
-  await leaveOut(db, job, left, SAME_TABLE);
+  await markLeftOut(db, job, left, SAME_TABLE);
   return new Set(left);
 }
 
@@ -117,7 +117,7 @@ async function viewsAmong(
  * Returns hidden files, which become no pages unless they already have one or the upload has no other files. Marks
  * files that operating systems add as done.
  */
-async function hiddenAmong(
+async function findHiddenFiles(
   db: Pick<Db, 'query' | 'transaction'>,
   job: ClaimedJob,
   files: readonly Candidate[],
@@ -125,7 +125,7 @@ async function hiddenAmong(
   const found = files.filter(({ filename }) => isHidden(filename));
   const system = found.filter(({ filename }) => isSystemFile(filename));
   const hidden = found.filter(({ filename }) => !isSystemFile(filename));
-  await leaveOut(db, job, system, HIDDEN_LEFT_OUT);
+  await markLeftOut(db, job, system, HIDDEN_LEFT_OUT);
   if (hidden.length === 0 || found.length === files.length) return new Set();
   return new Set(await withoutPages(db.query, job.wiki_id, hidden));
 }
@@ -141,7 +141,7 @@ async function withoutPages(query: Query, wiki_id: string, files: readonly Candi
   return files.filter(({ filename }) => !pages.has(filename));
 }
 
-async function leaveOut(
+async function markLeftOut(
   db: Pick<Db, 'transaction'>,
   job: ClaimedJob,
   files: readonly { file_no: number }[],
@@ -262,7 +262,7 @@ export async function leftOut(
     select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts, renamed_from
     from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and status = 'pending' order by file_no`);
-  await leaveOut(
+  await markLeftOut(
     db,
     job,
     unshown.filter(({ filename }) => isHidden(filename)),

@@ -35,7 +35,7 @@ function holdsArchivesOnly(rows: readonly PackedRow[]): boolean {
   return rows.length > 0 && rows.every(({ filename }) => isArchiveName(filename));
 }
 
-function allLeftOut(each: readonly LeftOut[]): LeftOut {
+function sumLeftOut(each: readonly LeftOut[]): LeftOut {
   return {
     hidden: each.reduce((sum, { hidden }) => sum + hidden, 0),
     symbolic_links: each.reduce((sum, { symbolic_links }) => sum + symbolic_links, 0),
@@ -79,7 +79,7 @@ async function openInner(reading: Reading, outer: OpenedArchive, folder: string)
     // Stop early: the upload will be refused, and small archives can unpack to a lot.
     if (rows.length > FILES_MAX || rows.reduce((sum, row) => sum + row.byte_size, 0) > BYTES_MAX) break;
   }
-  return { is: 'archive', rows, left_out: allLeftOut(left_outs) };
+  return { is: 'archive', rows, left_out: sumLeftOut(left_outs) };
 }
 
 /** Stores the files of a single archive. Prefixes filenames with `folder`. */

@@ -10,7 +10,7 @@ import {
   countAttempt,
   enterProcess,
   INTERRUPTED,
-  isGivenUp,
+  hasNoAttemptsLeft,
   takeBackAtStop,
   takeBackAttempts,
 } from '../file-attempts.ts';
@@ -41,7 +41,7 @@ export async function unpackArchives(
     if (/\.(?:do[ct][xm]|xl[st][xm]|p[po][ts][xm]|od[tsp]|epub)$/i.test(archive.filename)) continue;
     try {
       if (!(await isPacked(archive))) continue;
-      if (isGivenUp(archive)) {
+      if (hasNoAttemptsLeft(archive)) {
         await fail(archive.file_no, `${INTERRUPTED.code}: ${INTERRUPTED.message}`);
         continue;
       }

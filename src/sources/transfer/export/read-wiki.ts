@@ -2,7 +2,7 @@ import { withCurrentLinks } from '@ibid/markdown/page-links.ts';
 import { markdownOf } from '../../../platform/core/packed-texts.ts';
 import type { Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
-import { canLead } from '../../../wiki/pages/links/moved-links.ts';
+import { isPossibleTarget } from '../../../wiki/pages/links/moved-links.ts';
 import type { ArchivedAttachment, ArchivedPage, ArchivedPerson, ArchivedRevision, Manifest } from './archive-format.ts';
 
 /**
@@ -87,7 +87,7 @@ export async function* readPages(query: Query, wiki_id: string): AsyncGenerator<
           left join lateral (
             select t.page_id, t.path, t.trashed_at from pages t
             where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id offset 0) t on t.trashed_at is null
-          where l.wiki_id = ${wiki_id} and l.from_page_id = p.page_id and ${canLead(sql`l.to_path`)}
+          where l.wiki_id = ${wiki_id} and l.from_page_id = p.page_id and ${isPossibleTarget(sql`l.to_path`)}
             and (t.path <> l.to_path or r.folder <> coalesce(p.parent_path, ''))) as links
       from p cross join lateral (
         select r.markdown, r.folder from revisions r

@@ -20,7 +20,7 @@ const readRevision = recordReader(ArchivedRevision);
 export async function importWiki(context: ImportContext): Promise<PreparedImport> {
   const found = await readWikiArchive(context.archive);
   const provenance = await provenanceOf(context, found);
-  const idOf = await idsHere(context, found, provenance);
+  const idOf = await assignIds(context, found, provenance);
   const edited = await importHistory(context, found, idOf, provenance);
   await importAttachments(context, found, idOf, provenance);
   const { pages, revisions, attachments } = found.manifest;
@@ -36,7 +36,7 @@ export async function importWiki(context: ImportContext): Promise<PreparedImport
  * Keeps ids of an archive that this service made unless they are in use, and replaces all others. A made-up id could
  * belong to a page that the audit log still names.
  */
-async function idsHere(
+async function assignIds(
   { query }: ImportContext,
   { pages, attachments }: WikiArchive,
   { isOwn }: Provenance,

@@ -2,7 +2,7 @@ import type { Query } from '../../../platform/db/db.ts';
 import { raw, sql } from '../../../platform/db/sql.ts';
 import type { ClaimedJob } from '../../../platform/jobs/define-job.ts';
 import { endJob, lockJob } from '../../../platform/jobs/record-queue.ts';
-import { pageMeant } from '../../../wiki/pages/write-text.ts';
+import { linkTargetOf } from '../../../wiki/pages/write-text.ts';
 import { pendingCopies } from '../../../wiki/search/index/pending.ts';
 import type { ArchivedPerson } from '../export/archive-format.ts';
 import { recordEnd } from '../export/export.job.ts';
@@ -110,7 +110,7 @@ async function resolveLinks(query: Query, wiki_id: string): Promise<void> {
   await query(sql`
     update page_links l set to_page_id = m.page_id
     from (
-      select l.from_page_id, l.to_path, ${pageMeant(wiki_id)} as page_id
+      select l.from_page_id, l.to_path, ${linkTargetOf(wiki_id)} as page_id
       from (
         select from_page_id, to_path, wanted_title, coalesce(wanted_path, to_path) as path from page_links
         where wiki_id = ${wiki_id} and to_page_id is null offset 0) l offset 0) m

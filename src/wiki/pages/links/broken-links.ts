@@ -9,7 +9,7 @@ export const writtenTarget: Sql = sql`
  * Whether a link `l` without a page leads elsewhere in the service: to its API, or to a page of the web application in
  * the same workspace.
  */
-export function leadsElsewhere(wiki_id: string): Sql {
+export function leadsOutsideWiki(wiki_id: string): Sql {
   return sql`(starts_with(l.to_path, '${raw(DEAD)}/') and (starts_with(l.to_path, '${raw(DEAD)}/v1/') or exists (
     select from wikis w join workspaces o on o.workspace_id = w.workspace_id
     where w.wiki_id = ${wiki_id} and starts_with(l.to_path, '${raw(DEAD)}/' || o.slug || '/'))))`;

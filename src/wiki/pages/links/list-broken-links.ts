@@ -5,7 +5,7 @@ import { WikiParams } from '../../../platform/core/records.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { examplePage, isVisible } from '../schema.ts';
-import { leadsElsewhere, writtenTarget } from './broken-links.ts';
+import { leadsOutsideWiki, writtenTarget } from './broken-links.ts';
 import { BrokenLink } from './schema.ts';
 
 export const listBrokenLinks = endpoint({
@@ -45,7 +45,7 @@ export const listBrokenLinks = endpoint({
         select f.filename from compiled_files c
         join upload_files f on f.wiki_id = c.wiki_id and f.upload_id = c.upload_id and f.file_no = c.file_no
         where c.wiki_id = ${wiki_id} and c.page_id = l.from_page_id offset 0) f on true
-      where not ${leadsElsewhere(wiki_id)} ${paging.seekClause}
+      where not ${leadsOutsideWiki(wiki_id)} ${paging.seekClause}
       order by l.from_page_id, l.to_path limit ${limit + offset})`;
     return many(sql`
       select l.* from (

@@ -23,12 +23,12 @@ export function movedLinks(links: Sql, folder: Sql): Sql {
 }
 
 /** SQL condition: whether a link target can be the path or the name of a page. */
-export function canLead(to_path: Sql): Sql {
+export function isPossibleTarget(to_path: Sql): Sql {
   return sql`not starts_with(${to_path}, '${raw(DEAD)}')`;
 }
 
 const linksOfPage = sql`(
-  select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id and ${canLead(sql`k.to_path`)})`;
+  select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id and ${isPossibleTarget(sql`k.to_path`)})`;
 
 /** The links of a page `p` with its current revision `r` that are not shown as written. */
 export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);

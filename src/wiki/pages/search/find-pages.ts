@@ -9,7 +9,7 @@ import { findPassages, hitTextColumns, MAX_MORE_CHARACTERS } from '../../search/
 import type { Hits } from '../../search/query/search.ts';
 import {
   type HitsPart,
-  hitsOfPart,
+  selectHits,
   orderOfHits,
   readRequest,
   SearchQuery,
@@ -57,7 +57,7 @@ export function readPageSearch(
     known = knownTexts(wiki_id, hitsPart.best ?? []);
     const isNumbered = hitsPart.best !== undefined;
     return {
-      hits: hitsOfPart(
+      hits: selectHits(
         sql`
           select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)},
             case when ${isNumbered} and c.no < ${PENDING_NO} then c.no end as document_no

@@ -63,7 +63,7 @@ export const restorePage = endpoint({
             from before, access a, free f
             where p.wiki_id = a.wiki_id and p.page_id = before.page_id
             returning p.*`,
-          ...moveCtes(wiki_id, page.path, backWith(page.trashed_with)),
+          ...moveCtes(wiki_id, page.path, restoreColumns(page.trashed_with)),
           result: sql`select ${pageColumns}, ${trashColumns} from edited p`,
         })
         .catch((error: unknown) => {
@@ -77,7 +77,7 @@ export const restorePage = endpoint({
 });
 
 /** Leaves pages below in the trash if they were trashed separately. */
-function backWith(trashed_with: string): Sql {
+function restoreColumns(trashed_with: string): Sql {
   const isBack = sql`c.trashed_with is not distinct from ${trashed_with}::text`;
   return sql`, trashed_at = case when ${isBack} then null else c.trashed_at end,
         trashed_by = case when ${isBack} then null else c.trashed_by end,

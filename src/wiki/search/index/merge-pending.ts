@@ -144,7 +144,7 @@ async function mergeTargets(
   for (const { isDeleted, document_id } of targets) {
     if (!isDeleted && !numbers.has(document_id)) numbers.set(document_id, next_no++);
   }
-  const totals = totalsOf(index, indexed, targets);
+  const totals = updatedTotals(index, indexed, targets);
   const averages = averagesOf(totals);
   const isLarge = totals.documents >= LARGE_INDEX_DOCUMENTS;
   const hasDrifted = exceedsDrift(averages, index, isLarge ? MAX_PIVOT_DRIFT_LARGE : MAX_PIVOT_DRIFT);
@@ -196,7 +196,7 @@ async function lockIndex(
   return index;
 }
 
-function totalsOf(index: Totals, indexed: readonly Lengths[], targets: readonly TargetState[]): Totals {
+function updatedTotals(index: Totals, indexed: readonly Lengths[], targets: readonly TargetState[]): Totals {
   const sum = (all: readonly Lengths[], length: keyof Lengths) => all.reduce((total, each) => total + each[length], 0);
   return {
     documents: index.documents - indexed.length + targets.filter(({ isDeleted }) => !isDeleted).length,

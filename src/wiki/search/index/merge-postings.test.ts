@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomNumbers } from '../../../../test/random-numbers.ts';
-import { takenIn } from './merge-postings.ts';
+import { chooseSegmentsToMerge } from './merge-postings.ts';
 import { packedWithoutDead, packPairs, unitePacked } from './packed-postings.ts';
 import { MAX_POSTING_BYTES, type Postings, readPostings, unitePostings, withoutDead } from './postings.ts';
-import { livingIn, type Segment } from './segments.ts';
+import { liveDocumentsIn, type Segment } from './segments.ts';
 
 const BYTES_OF_A_DOCUMENT = 600;
 const DOCUMENTS = 8_000;
@@ -23,14 +23,14 @@ function openIndex() {
      * Merges documents. Returns the bytes on disk afterwards, including the replaced segments, and the bytes written.
      */
     merge(numbers: readonly number[]) {
-      const taken = takenIn(segments, BYTES_OF_A_DOCUMENT * numbers.length, numbers);
+      const taken = chooseSegmentsToMerge(segments, BYTES_OF_A_DOCUMENT * numbers.length, numbers);
       const held = new Set(numbers);
       for (const segment of taken) {
-        for (const number of livingIn(segment, [...(segment.held ?? [])])) held.add(number);
+        for (const number of liveDocumentsIn(segment, [...(segment.held ?? [])])) held.add(number);
       }
       const others = segments.filter((segment) => !taken.includes(segment));
       for (const { dead, ...segment } of others)
-        for (const one of livingIn({ dead, ...segment }, numbers)) dead.add(one);
+        for (const one of liveDocumentsIn({ dead, ...segment }, numbers)) dead.add(one);
       const made = {
         segment_id: String(Math.random()),
         documents: held.size,
@@ -66,7 +66,7 @@ test('an index with many edits takes little more than its live size, even during
   );
   const counts = new Map<number, number>();
   for (const segment of index.segments()) {
-    for (const number of livingIn(segment, [...(segment.held ?? [])]))
+    for (const number of liveDocumentsIn(segment, [...(segment.held ?? [])]))
       counts.set(number, (counts.get(number) ?? 0) + 1);
   }
   assert.deepEqual([counts.size, new Set(counts.values())], [DOCUMENTS, new Set([1])], 'each document counts once');

@@ -6,7 +6,7 @@ import { MAX_POSTING_BYTES } from './postings.ts';
 import {
   addDead,
   dropSegments,
-  livingIn,
+  liveDocumentsIn,
   mergeTerms,
   readSegments,
   readTerms,
@@ -54,7 +54,7 @@ export async function mergePostings(query: Query, index: Index, documents: reado
   const added = TERM_BYTES * terms.length + POSTING_BYTES * postings;
   const written = documents.filter(({ isIndexed }) => isIndexed).map(({ document_no }) => document_no);
   const segments = await readSegments(query, index);
-  const taken = takenIn(segments, added, written);
+  const taken = chooseSegmentsToMerge(segments, added, written);
   for (const segment of segments) {
     if (!taken.includes(segment)) await addDead(query, index, segment, written);
   }
@@ -93,11 +93,11 @@ async function* iterate(terms: readonly TermPostings[]): AsyncGenerator<readonly
  * Chooses the segments to merge with new postings of `added` bytes. `written`: the documents whose older postings
  * become dead.
  */
-export function takenIn(all: readonly Segment[], added: number, written: readonly number[]): Segment[] {
+export function chooseSegmentsToMerge(all: readonly Segment[], added: number, written: readonly number[]): Segment[] {
   const segments = all.toSorted((one, other) => one.bytes - other.bytes);
   const most = Math.max(SMALL_BYTES, MAX_SHARE * segments.reduce((sum, { bytes }) => sum + bytes, added));
   const isDead = (segment: Segment) =>
-    segment.dead.size + livingIn(segment, written).length > MAX_DEAD * segment.documents;
+    segment.dead.size + liveDocumentsIn(segment, written).length > MAX_DEAD * segment.documents;
   const worst = segments.findLast(isDead);
   const taken = worst ? [worst] : [];
   let bytes = added + (worst?.bytes ?? 0);

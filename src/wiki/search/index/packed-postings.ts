@@ -82,7 +82,7 @@ class PackedReader {
 
 /** Removes the postings of the documents in `dead`. */
 export function packedWithoutDead(postings: PackedPostings, dead: ReadonlySet<number>): PackedPostings {
-  if (dead.size === 0 || !hasAny(postings, dead)) return postings;
+  if (dead.size === 0 || !containsAny(postings, dead)) return postings;
   // Removing a posting joins two differences into one, whose varint is no longer than both.
   return pack(postings.to - postings.from, (into, at) => {
     let [end, before] = [at, 0];
@@ -97,7 +97,7 @@ export function packedWithoutDead(postings: PackedPostings, dead: ReadonlySet<nu
   });
 }
 
-function hasAny(postings: PackedPostings, wanted: ReadonlySet<number>): boolean {
+function containsAny(postings: PackedPostings, wanted: ReadonlySet<number>): boolean {
   const reader = new PackedReader(postings);
   for (; reader.number < Number.POSITIVE_INFINITY; reader.next()) if (wanted.has(reader.number)) return true;
   return false;

@@ -62,7 +62,7 @@ export function writeVarint(value: number, into: Buffer, at: number): number {
 
 /** Removes the postings of the documents in `dead`. */
 export function withoutDead(postings: Postings, dead: ReadonlySet<number>): Postings {
-  if (dead.size === 0 || !hasAny(postings.numbers, dead)) return postings;
+  if (dead.size === 0 || !containsAny(postings.numbers, dead)) return postings;
   const kept = { numbers: new Uint32Array(postings.numbers.length), impacts: new Uint8Array(postings.numbers.length) };
   let count = 0;
   for (let i = 0; i < postings.numbers.length; i += 1) {
@@ -75,7 +75,7 @@ export function withoutDead(postings: Postings, dead: ReadonlySet<number>): Post
   return { numbers: kept.numbers.subarray(0, count), impacts: kept.impacts.subarray(0, count) };
 }
 
-function hasAny(numbers: Uint32Array, wanted: ReadonlySet<number>): boolean {
+function containsAny(numbers: Uint32Array, wanted: ReadonlySet<number>): boolean {
   for (let i = 0; i < numbers.length; i += 1) if (wanted.has(numbers[i] as number)) return true;
   return false;
 }

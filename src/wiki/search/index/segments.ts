@@ -34,7 +34,7 @@ export async function readSegments(query: Query, { wiki_id, kind }: Index): Prom
 }
 
 /** Returns the given documents whose postings in the segment still count. */
-export function livingIn({ dead, held }: Pick<Segment, 'dead' | 'held'>, numbers: readonly number[]): number[] {
+export function liveDocumentsIn({ dead, held }: Pick<Segment, 'dead' | 'held'>, numbers: readonly number[]): number[] {
   return numbers.filter((number) => !dead.has(number) && (!held || includes(held, number)));
 }
 
@@ -55,7 +55,7 @@ export async function addDead(
   segment: Segment,
   numbers: readonly number[],
 ): Promise<void> {
-  const more = livingIn(segment, numbers);
+  const more = liveDocumentsIn(segment, numbers);
   if (more.length === 0) return;
   const { segment_id, dead } = segment;
   const all = Uint32Array.from([...dead, ...more]).sort();

@@ -51,7 +51,7 @@ async function unknownOf(query: Query, index: Index, words: readonly string[]): 
   const others = before ? words.filter((word) => !before.has(word)) : words;
   if (others.length === 0) return [];
   const rows = await query<{ word: string }>(
-    (await isSoonRead(query, index, others.length)) ? notInAll(index, others) : notFound(index, others),
+    (await isSoonRead(query, index, others.length)) ? wordsNotIndexed(index, others) : notFound(index, others),
   );
   const unknown = new Set(rows.map(({ word }) => word));
   // Do not cache the words to be added: the transaction may roll back.
@@ -77,7 +77,7 @@ function notFound(index: Index, words: readonly string[]): Sql {
 /**
  * Uses `except`, because PostgreSQL hashes or sorts for it even if it misestimates the rows of the array and the text.
  */
-function notInAll({ wiki_id, kind }: Index, words: readonly string[]): Sql {
+function wordsNotIndexed({ wiki_id, kind }: Index, words: readonly string[]): Sql {
   return sql`
     select w.word from unnest(${words}::text[]) w (word)
     except (

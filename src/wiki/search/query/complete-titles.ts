@@ -5,7 +5,7 @@ import type { Statements } from '../../../platform/access/guard.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { FoundRow } from './postings/found-blocks.ts';
-import { NOTHING_FOUND, readPostingsCtes, wantedOf } from './postings/read-postings.ts';
+import { NOTHING_FOUND, readPostingsCtes, parseWanted } from './postings/read-postings.ts';
 import type { Candidate } from './rank.ts';
 
 /** Maximum number of words to look up, counted from the end. */
@@ -35,7 +35,7 @@ export async function completeTitles(
   const last = TITLE_WORD_PREFIX + (typed.at(-1) ?? '');
   const whole = typed.slice(0, -1).map((word) => TITLE_WORD_PREFIX + word);
   const wanted = [
-    ...whole.map((word) => wantedOf(word)),
+    ...whole.map((word) => parseWanted(word)),
     ...(typed.length > 0 ? [{ name: LAST, text: last, isPrefix: true, isNeeded: true }] : []),
   ];
   const { steps, termsOf } = readPostingsCtes({ wiki_id, kind }, wanted);

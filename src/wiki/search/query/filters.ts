@@ -37,17 +37,17 @@ export function readFilter(field: FilterField, given: string): Filter | undefine
 function readDates(value: string): Pick<Filter, 'from' | 'before'> {
   const [first = '', last] = value.split('..');
   if (last !== undefined) {
-    return { ...(first !== '*' && { from: beginOf(first) }), ...(last !== '*' && { before: endOf(last) }) };
+    return { ...(first !== '*' && { from: startOf(first) }), ...(last !== '*' && { before: endOf(last) }) };
   }
   const [, sign, day = ''] = /^([<>]=?)?(.*)$/.exec(value) ?? [];
   if (sign === '>') return { from: endOf(day) };
-  if (sign === '>=') return { from: beginOf(day) };
-  if (sign === '<') return { before: beginOf(day) };
+  if (sign === '>=') return { from: startOf(day) };
+  if (sign === '<') return { before: startOf(day) };
   if (sign === '<=') return { before: endOf(day) };
-  return { from: beginOf(day), before: endOf(day) };
+  return { from: startOf(day), before: endOf(day) };
 }
 
-function beginOf(day: string): Date {
+function startOf(day: string): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return utc(year, month - 1, date);
 }

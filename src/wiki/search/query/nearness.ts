@@ -58,7 +58,7 @@ function nearnessOf(pairs: readonly Neighbours[], title: string, text: string): 
       if (shared[i] === 1) continue;
       const firsts = find(first);
       if (firsts.length === 0) continue;
-      shared[i] = Math.max(shared[i] as number, worthOf(firsts, find(second), gap + SLACK));
+      shared[i] = Math.max(shared[i] as number, pairScore(firsts, find(second), gap + SLACK));
     }
   }
   return shared.reduce((sum, worth) => sum + worth, 0) / Math.max(1, pairs.length);
@@ -129,7 +129,7 @@ interface Place {
   end: number;
 }
 
-function worthOf(firsts: readonly Place[], seconds: readonly Place[], most: number): number {
+function pairScore(firsts: readonly Place[], seconds: readonly Place[], most: number): number {
   let worth = 0;
   let at = 0;
   for (const first of firsts) {

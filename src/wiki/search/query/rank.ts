@@ -84,15 +84,15 @@ export function rank(
   const rarity = raritiesOf(wanted.coordinated, terms, index.documents);
   raiseByShare(scores, rarity, terms);
   for (const no of terms.get(wanted.equal)?.postings?.numbers ?? []) scores[no] = scoreOfEqual(scores[no] as number);
-  if (wanted.parts.length > 0) addBehind(scores, wanted.parts, terms);
+  if (wanted.parts.length > 0) scoreUnscored(scores, wanted.parts, terms);
   const exclude = (no: number) => (scores[no] = 0);
   if (wanted.required.length > 0) {
-    const held = wanted.required.map((list) => countTermsHeld(terms, list, index.next_no));
+    const held = wanted.required.map((list) => countTermsPerDocument(terms, list, index.next_no));
     const holds = (no: number) => held.some((counts, i) => counts[no] === wanted.required[i]?.length);
     for (let no = 0; no < scores.length; no += 1) if (!holds(no)) exclude(no);
   }
   for (const word of wanted.excluded) {
-    const held = countTermsHeld(terms, word, index.next_no);
+    const held = countTermsPerDocument(terms, word, index.next_no);
     for (let no = 0; no < scores.length; no += 1) if (held[no] === word.length) exclude(no);
   }
   const candidates: Candidate[] = [];
@@ -108,7 +108,7 @@ export function rank(
     const score = scores[no] as number;
     if (score > behind.score || (score === behind.score && no >= behind.document_no)) exclude(no);
   }
-  const { numbers, count } = bestOf(scores, most);
+  const { numbers, count } = topScores(scores, most);
   for (const document_no of numbers) {
     candidates.push({ document_no, document_id: '', score: scores[document_no] as number });
   }
@@ -121,7 +121,7 @@ export function rank(
 const PARTS_SCORE = 1e-4;
 
 /** Scores the documents that have no score yet by how often they contain the terms. */
-function addBehind(scores: Float32Array, parts: readonly string[], terms: IndexData['terms']): void {
+function scoreUnscored(scores: Float32Array, parts: readonly string[], terms: IndexData['terms']): void {
   const impacts = new Float32Array(scores.length);
   for (const term of parts) {
     const postings = terms.get(term)?.postings;
@@ -180,7 +180,7 @@ function emptyScores(documents: number): Float32Array {
 }
 
 /** Counts how many of the terms each document contains. */
-function countTermsHeld(terms: IndexData['terms'], wanted: readonly string[], documents: number): Uint16Array {
+function countTermsPerDocument(terms: IndexData['terms'], wanted: readonly string[], documents: number): Uint16Array {
   const held = new Uint16Array(documents);
   for (const term of wanted) {
     const postings = terms.get(term)?.postings;
@@ -218,7 +218,7 @@ function scoreOf(
  * above 0. Among equal scores the higher, newer document numbers win. Uses a min-heap, so that most documents cost one
  * comparison.
  */
-function bestOf(scores: Float32Array, most: number): { numbers: number[]; count: number } {
+function topScores(scores: Float32Array, most: number): { numbers: number[]; count: number } {
   const heap: number[] = [];
   const isWorse = (one: number, other: number) => {
     const difference = (scores[one] as number) - (scores[other] as number);

@@ -34,7 +34,7 @@ export async function findRelated(
   const counts = countsOf(title, text);
   if (counts.size === 0) return undefined;
   const data = await readIndex(many, index, [...counts.keys()], []);
-  const terms = mostTelling(data, counts);
+  const terms = pickDistinctiveTerms(data, counts);
   if (terms.size < LEAST_TELLING) return undefined;
   const { best } = rank(data, { terms, required: [], excluded: [], coordinated: [], equal: '', parts: [] }, most);
   const [first] = best;
@@ -57,7 +57,10 @@ function countsOf(title: string, text: string): Map<string, number> {
 }
 
 /** Chooses the terms that occur in few documents, weighted by their frequency in the compared document. */
-function mostTelling({ index, terms, pending }: IndexData, counts: ReadonlyMap<string, number>): Map<string, number> {
+function pickDistinctiveTerms(
+  { index, terms, pending }: IndexData,
+  counts: ReadonlyMap<string, number>,
+): Map<string, number> {
   const has = ({ terms }: PendingDocument, term: string) =>
     terms !== undefined && (terms.body_terms.includes(` ${term}:`) || terms.title_terms.includes(` ${term}:`));
   const weighed = [...counts].flatMap(([term, count]) => {

@@ -127,7 +127,7 @@ export async function resolveQuery(
   // Words that the cached data lacks may have been added since.
   if (isRecalled && reread.state !== data.state) return resolveQuery(many, index, query);
   const { corrected, meant, mistyped } = addSuggestions(reread, weights, suggestions);
-  const wordsMeant = withMeant(words, meant);
+  const wordsMeant = replaceUnknownWords(words, meant);
   const rankingMeant = { ...ranking, coordinated: coordinatedBy(wordsMeant) };
   return {
     data: reread,
@@ -153,7 +153,7 @@ function partsOfName({ word, extra }: Token): WordSuggestion[] {
 }
 
 /** Replaces unknown words with their most likely meaning, which may be two words. */
-function withMeant(words: readonly Token[], meant: ReadonlyMap<string, readonly string[]>): Token[] {
+function replaceUnknownWords(words: readonly Token[], meant: ReadonlyMap<string, readonly string[]>): Token[] {
   return words.flatMap((token) => {
     const others = meant.get(token.word);
     if (!others) return [token];

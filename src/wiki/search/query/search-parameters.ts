@@ -141,7 +141,7 @@ export interface HitsPart {
 }
 
 /** Selects the hits of a page from `rows`, which have the columns of `sortColumns`. */
-export function hitsOfPart(
+export function selectHits(
   rows: Sql,
   { seekClause, after }: ListPage,
   sort: Sort,

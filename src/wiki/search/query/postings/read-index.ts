@@ -9,7 +9,7 @@ import { indexStored, type StoredStructure, structureColumns } from '../../index
 import type { IndexData, PendingDocument } from '../rank.ts';
 import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
-import { NOTHING_FOUND, readPostingsCtes, recallTerms, wantedOf } from './read-postings.ts';
+import { NOTHING_FOUND, readPostingsCtes, recallTerms, parseWanted } from './read-postings.ts';
 
 /** Maximum number of pending documents with a new title only, whose texts are analyzed during a search. */
 const MAX_RETITLED = 32;
@@ -43,7 +43,7 @@ export async function readIndex(
   const all = [...new Set([...terms, ...needed])];
   const { steps, termsOf } = readPostingsCtes(
     index,
-    all.map((term) => wantedOf(term, needed.includes(term))),
+    all.map((term) => parseWanted(term, needed.includes(term))),
   );
   const rows = await many<Row>({
     ...steps,
@@ -105,7 +105,7 @@ const LAST_READ = 'last read';
 export function recallIndex(index: Index, terms: readonly string[], needed: readonly string[]): IndexData | undefined {
   const last = cached<LastRead>(index, LAST_READ);
   if (!last || last.state === undefined) return undefined;
-  const wanted = [...new Set([...terms, ...needed])].map((term) => wantedOf(term, needed.includes(term)));
+  const wanted = [...new Set([...terms, ...needed])].map((term) => parseWanted(term, needed.includes(term)));
   const found = recallTerms(index, wanted, last.segments);
   return found && { index: last.index, state: last.state, terms: found, pending: [] };
 }

@@ -26,7 +26,7 @@ export const NOTHING_FOUND: Sql = sql`null::text as what, null::text as segment_
   null::boolean as is_read, null::bytea as bytes`;
 
 /** Parses the name of a term; the beginning of a word requests all terms with this prefix. */
-export function wantedOf(name: string, isNeeded = false): Wanted {
+export function parseWanted(name: string, isNeeded = false): Wanted {
   const isPrefix = name.startsWith(BEGINNING);
   return { name, text: isPrefix ? name.slice(BEGINNING.length) : name, isPrefix, isNeeded };
 }
@@ -175,7 +175,8 @@ function toTerms(
   const segments = new Map<string, { dead: ReadonlySet<number>; blocks: FoundRow[] }>();
   const read = new Map<number, FoundRow>();
   for (const row of rows) {
-    if (row.what === 'segment') segments.set(row.segment_id ?? '', { dead: deadOf(index, row, deads), blocks: [] });
+    if (row.what === 'segment')
+      segments.set(row.segment_id ?? '', { dead: readDeadDocuments(index, row, deads), blocks: [] });
     else if (row.what === 'term') read.set(row.no ?? 0, row);
   }
   for (const row of rows) if (row.what === 'block') segments.get(row.segment_id ?? '')?.blocks.push(row);
@@ -209,7 +210,7 @@ function toTerms(
 /**
  * The dead documents of a segment. They are only ever added, so an equal count means that the cached set is current.
  */
-function deadOf(
+function readDeadDocuments(
   index: Index,
   { segment_id, documents, bytes }: FoundRow,
   known: readonly (Dead & { segment_id: string })[],
