@@ -53,7 +53,7 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Acme Engineering', 'the input is kept');
     await page.getByLabel('Address', { exact: true }).fill('acme');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Links with an earlier address lead here.').waitFor();
+    await page.getByText('Links with an earlier address redirect here.').waitFor();
     assert.equal(pathOfPage(), '/acme/-/general');
     await page.getByRole('link', { name: 'Acme Engineering' }).first().waitFor();
   });
@@ -70,16 +70,16 @@ test('an owner renames a workspace, changes their address, deletes the workspace
       .getByRole('form', { name: 'Logo' })
       .locator('input[type=file]')
       .setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png({ width: 300, height: 300 }) });
-    await page.getByRole('button', { name: 'Save the logo' }).click();
-    await page.getByText('The logo is changed.').waitFor();
+    await page.getByRole('button', { name: 'Save logo' }).click();
+    await page.getByText('Logo changed.').waitFor();
     await page.locator('.brand img.logo[src$="#fresh"]').waitFor();
     assert.equal(await width(), 300);
     await assertAccessible(page, 'general with a logo');
     await page.goto(at('/acme/main'));
     assert.equal(await width(), 300);
     await page.goto(at('/acme/-/general'));
-    await page.getByRole('button', { name: 'Remove the logo' }).click();
-    await page.getByText('The logo is removed.').waitFor();
+    await page.getByRole('button', { name: 'Remove logo' }).click();
+    await page.getByText('Logo removed.').waitFor();
     await page.locator('.brand img.logo[src$="#fresh"]').waitFor();
     assert.equal(await type(), 'image/svg+xml');
   });
@@ -94,14 +94,14 @@ test('an owner renames a workspace, changes their address, deletes the workspace
   await t.test('the address of the account changes after both links were opened', async () => {
     await page.goto(at('/me'));
     await page.getByLabel('New address').fill('ada@example.org');
-    await page.getByRole('button', { name: 'Send the links' }).click();
-    await page.getByText('Two mails are on their way').waitFor();
-    await page.getByText('waits for the link in the mail to each of the two addresses').waitFor();
+    await page.getByRole('button', { name: 'Send links' }).click();
+    await page.getByText('Two e-mails are on their way').waitFor();
+    await page.getByText('is pending. Open the link sent to each of the two addresses').waitFor();
     await assertAccessible(page, 'a change of address that waits');
     await page.goto(at(await linkTo('ada@example.com')));
     await assertAccessible(page, 'the link of a change of address');
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByText('Now open the link in the other mail').waitFor();
+    await page.getByText('Now open the link in the other e-mail').waitFor();
     await page.goto(at(await linkTo('ada@example.org')));
     await page.getByRole('button', { name: 'Confirm' }).click();
     await page.getByRole('heading', { name: 'Address changed' }).waitFor();
@@ -115,13 +115,13 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     assert.equal(await exports.first().getAttribute('href'), '/acme/main/-/transfer');
     const erase = async (name: string) => {
       await page.getByText('Delete Acme Engineering').click();
-      await page.getByLabel('The name of the workspace, to confirm').fill(name);
-      await page.getByRole('button', { name: 'Delete the workspace' }).click();
+      await page.getByLabel('Workspace name, to confirm').fill(name);
+      await page.getByRole('button', { name: 'Delete workspace' }).click();
     };
     await erase('Acme');
     await page.getByRole('alert').getByText('This is not the name of the workspace').waitFor();
     await erase('Acme Engineering');
-    await page.getByText('The workspace is deleted.').waitFor();
+    await page.getByText('Workspace deleted.').waitFor();
     assert.equal((await page.goto(at('/acme/main')))?.status(), 404);
     complaints.length = 0;
   });

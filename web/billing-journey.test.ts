@@ -44,10 +44,10 @@ test('without a script an owner previews a plan, pays, adds seats, fails to pay,
   await page.getByRole('heading', { name: 'What Team would cost' }).waitFor();
   assert.equal(account.customers.size, 0, 'a preview stores nothing');
   await page.goto(`${plan}?plan=enterprise`);
-  await page.getByText('Ask the operator of this service').waitFor();
+  await page.getByText('Contact the operator of this service').waitFor();
   assert.equal((await page.goto(`${plan}?plan=gold`))?.status(), 400);
   await page.goto(`${plan}?plan=team_monthly`);
-  await page.getByRole('button', { name: 'Go to the payment of Team' }).click();
+  await page.getByRole('button', { name: 'Go to checkout for Team' }).click();
   const payment = page.getByRole('link', { name: 'Pay for the plan' });
   // Stripe's return address has the port of the configuration, not the port of the test.
   const session = [...account.sessions.values()][0];
@@ -55,7 +55,7 @@ test('without a script an owner previews a plan, pays, adds seats, fails to pay,
   Object.assign(session, { success_url: `${plan}?checkout=done`, cancel_url: `${plan}?checkout=cancelled` });
   await payment.click();
   await page.getByRole('link', { name: 'Back' }).click();
-  await page.getByText('The checkout was left. Nothing was charged.').waitFor();
+  await page.getByText('Checkout cancelled. Nothing was charged.').waitFor();
   stripe.webhooks.hold(true);
   await page.goto(`${stripe.url}/pay/${session.id}`);
   await page.getByRole('button', { name: 'Pay' }).click();
@@ -68,8 +68,8 @@ test('without a script an owner previews a plan, pays, adds seats, fails to pay,
   await world.member(owner.workspace_id, 'member');
   await shows('2 seats are paid.');
   await page.getByRole('button', { name: 'Preview the cost of Business', exact: true }).click();
-  await page.getByRole('button', { name: 'Change to Business and pay this' }).click();
-  await page.getByText('The plan is changed.').waitFor();
+  await page.getByRole('button', { name: 'Change to Business and pay' }).click();
+  await page.getByText('Plan changed.').waitFor();
   await shows('ada is on Business.');
 
   const customer = [...account.customers.values()][0];
@@ -81,7 +81,7 @@ test('without a script an owner previews a plan, pays, adds seats, fails to pay,
   await shows('This workspace is read-only');
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
   assert.equal((await owner.post(pages, { title: 'Late', markdown: 'Text.' })).body.error, 'payment_required');
-  await page.getByRole('button', { name: 'Pay it, or change the payment method' }).click();
+  await page.getByRole('button', { name: 'Pay or change payment method' }).click();
   await page.getByRole('link', { name: 'Payment methods and invoices' }).waitFor();
   customer.declines = false;
   for (const { id, status } of account.invoicesOf(customer.id)) if (status === 'open') account.pay(id);
@@ -90,14 +90,14 @@ test('without a script an owner previews a plan, pays, adds seats, fails to pay,
     async () => (await owner.get(`/v1/organizations/${owner.workspace_id}/billing`)).body.status,
     (status) => status === 'active',
   );
-  await shows('It renews on');
+  await shows('The subscription renews on');
   assert.equal((await owner.post(pages, { title: 'Paid', markdown: 'Text.' })).status, 201);
 
-  await page.getByText('Cancel the subscription').first().click();
-  await page.getByRole('button', { name: 'Cancel the subscription' }).click();
-  await page.getByText('The subscription ends with its period.').waitFor();
-  await page.getByRole('button', { name: 'Resume the subscription' }).click();
-  await page.getByText('The subscription goes on.').waitFor();
+  await page.getByText('Cancel subscription').first().click();
+  await page.getByRole('button', { name: 'Cancel subscription' }).click();
+  await page.getByText('Subscription cancelled.').waitFor();
+  await page.getByRole('button', { name: 'Resume subscription' }).click();
+  await page.getByText('Subscription resumed.').waitFor();
 
   const scripted = await openBrowserFor(world, owner.user_id);
   const accessible = await scripted.newPage();

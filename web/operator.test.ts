@@ -123,7 +123,7 @@ test('a failed job is retried from there, once, and only from our own page', asy
 test('limits, jobs, share and sessions of a workspace are changed there, each with an audit record', async () => {
   assert.equal((await console.open(`${PAGE}?workspace=${owner.workspace_id}`)).body.includes(ofWorkspace), true);
   for (const named of ['nowhere', '%00', '%ff'])
-    assert.match((await console.open(`${PAGE}?workspace=${named}`)).body, /no workspace with this slug or id/, named);
+    assert.match((await console.open(`${PAGE}?workspace=${named}`)).body, /No workspace has this slug or ID/, named);
   assert.equal((await console.open(`${PAGE}/workspaces/%00`)).status, 404);
   assert.equal((await console.submit(PAGE, { do: 'retry', job_id: '\0' })).status, 404);
   const wrong = await console.submit(ofWorkspace, { do: 'limits', pages: 'many' });

@@ -6,19 +6,19 @@ import type { Visit, WebResponse, WebRoute } from './visit.ts';
 
 const ADVICE: Record<string, string> = {
   forbidden: 'Ask an owner or an admin of the workspace.',
-  role_not_grantable: 'Ask an owner to do it.',
-  already_member: 'Look for them in the list of members below.',
+  role_not_grantable: 'Ask an owner to do this.',
+  already_member: 'They are in the list of members below.',
   member_inactive: 'Reactivate them in the list of members below.',
   invitation_pending: 'You can send it again from the list below.',
   email_unavailable: 'Nothing was changed. Try again in a few minutes.',
-  not_found: 'It may have been changed in the meantime: this page shows the current state.',
-  recent_sign_in_required: 'Sign in again, then repeat it.',
-  legal_hold: 'The page “Retention” of the settings says why.',
-  conflict: 'It may have been changed in the meantime: this page shows the current state.',
-  preview_changed: 'Nothing was charged: look at the new preview.',
-  payment_declined: 'The payment method is changed at “Payment methods and invoices”.',
-  payment_required: 'Who manages the billing pays it on the page “Plan” of the settings.',
-  rate_limited: 'Wait a while, then send it again.',
+  not_found: 'It may have changed in the meantime. This page shows the current state.',
+  recent_sign_in_required: 'Sign in again, then retry.',
+  legal_hold: 'For the reason, see “Retention” in the settings.',
+  conflict: 'It may have changed in the meantime. This page shows the current state.',
+  preview_changed: 'Nothing was charged. Check the new preview.',
+  payment_declined: 'Change the payment method under “Payment methods and invoices”.',
+  payment_required: 'Someone who manages billing can pay under “Plan” in the settings.',
+  rate_limited: 'Wait a while, then try again.',
 };
 
 /** Shows why a form was refused, the remedy, and the request's id. */

@@ -71,8 +71,8 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
 
   await t.test('an owner invites a user by mail', async () => {
     await ada.goto(`${world.address}/ada/main`);
-    await ada.getByLabel('You and your wikis').click();
-    await ada.getByRole('link', { name: 'Settings of ada' }).click();
+    await ada.getByLabel('Your account and wikis').click();
+    await ada.getByRole('link', { name: 'Settings for ada' }).click();
     await assertAccessible(ada, 'members');
     await ada.goto(`${world.address}/me`);
     // A photo from a camera, which the page scales down before sending.
@@ -80,8 +80,8 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
       .getByLabel('Picture', { exact: false })
       .and(ada.locator('input[type=file]'))
       .setInputFiles({ name: 'photo.png', mimeType: 'image/png', buffer: png({ width: 2_000, height: 1_000 }) });
-    await ada.getByRole('button', { name: 'Save the picture' }).click();
-    await ada.getByText('Your picture is changed.').waitFor();
+    await ada.getByRole('button', { name: 'Save picture' }).click();
+    await ada.getByText('Picture changed.').waitFor();
     const face = ada.locator('.own-picture img.face');
     assert.equal(await face.evaluate((it: HTMLImageElement) => it.decode().then(() => it.naturalWidth)), 512);
     await assertAccessible(ada, 'the profile');
@@ -94,7 +94,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await ada.keyboard.type('View');
     assert.equal(await role.inputValue(), 'viewer');
     await ada.getByLabel('E-mail').press('Enter');
-    await ada.getByText('The invitation is on its way to grace@example.com by mail.').waitFor();
+    await ada.getByText('The invitation is on its way to grace@example.com.').waitFor();
     await assertAccessible(ada, 'the link of an invitation');
     await ada.goto(settings('members'));
     await assertAccessible(ada, 'members, with an invitation');
@@ -124,7 +124,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await ada.keyboard.type('Dev');
     await ada.keyboard.press('Tab');
     await ada.keyboard.press('Enter');
-    await ada.getByText('The role is changed').waitFor();
+    await ada.getByText('Role changed').waitFor();
     assert.equal(await ada.getByLabel('Role of grace').inputValue(), 'developer');
   });
 
@@ -133,7 +133,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await grace.goto(settings('keys'));
     await assertAccessible(grace, 'keys, none yet');
     await grace.getByLabel('Name').fill('Nightly import');
-    await grace.getByText('Restrict its permissions').click();
+    await grace.getByText('Restrict permissions').click();
     await grace.getByLabel('members:read').check();
     await grace.getByLabel('developers:manage').check();
     await grace.getByRole('button', { name: 'Create key' }).click();
@@ -173,10 +173,10 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
   await t.test('a developer allows the site, and its page shows the widgets', async () => {
     await grace.goto(settings('widgets'));
     await assertAccessible(grace, 'widgets');
-    await grace.getByLabel('Origins, one a line').fill(`${site.origin}/`);
+    await grace.getByLabel('Origins, one per line').fill(`${site.origin}/`);
     await grace.getByRole('button', { name: 'Save' }).click();
     await grace.getByText('Saved.').waitFor();
-    assert.equal(await grace.getByLabel('Origins, one a line').inputValue(), site.origin);
+    assert.equal(await grace.getByLabel('Origins, one per line').inputValue(), site.origin);
 
     const tokens = {
       developers: await widgetToken('developers', secret),
@@ -244,8 +244,8 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     const token = await widgetToken('developers', secret);
     await grace.goto(settings('keys'));
     await grace.getByText('Revoke', { exact: false }).first().click();
-    await grace.getByRole('button', { name: 'Revoke the key' }).click();
-    await grace.getByText('The key is revoked').waitFor();
+    await grace.getByRole('button', { name: 'Revoke key' }).click();
+    await grace.getByText('Key revoked').waitFor();
     site.text = embedding(`<script>addEventListener('ibid-token-ended', () => { document.title = 'ended' })</script>
       <ibid-developers token="${token}"></ibid-developers>`);
     const page = await guests.newPage();

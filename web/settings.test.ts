@@ -119,7 +119,7 @@ test('the settings of a workspace are not found by users who are not its members
   }
   const own = await browser.open('/me');
   assert.equal(own.status, 200, 'a user without a workspace has a profile');
-  assert.match(own.body, /You are in no workspace/);
+  assert.match(own.body, /You are not in any workspace/);
 });
 
 test('a refused form shows the error, the remedy and the request id, and keeps the input', async () => {
@@ -132,7 +132,7 @@ test('a refused form shows the error, the remedy and the request id, and keeps t
   assert.match(bad.body, /<option value="viewer" selected>/);
   const member = await me.submit(path, { do: 'invite', email: 'settings@example.com', role: 'viewer' });
   assert.equal(member.status, 409);
-  assert.match(member.body, /Look for them in the list of members below/);
+  assert.match(member.body, /They are in the list of members below/);
   const last = await me.submit(path, { do: 'leave', membership_id: owner.membership_id });
   assert.equal(last.status, 409);
   assert.match(last.body, /Make another member an owner first/);
@@ -147,7 +147,7 @@ test('the last owner is offered no action that would leave the workspace without
 
 test('a new key is shown once, has the chosen permissions and expiry, and works until it is revoked', async () => {
   const path = `/${slug}/-/keys`;
-  assert.match((await me.open(path)).body, /There are no keys yet. Create one above/);
+  assert.match((await me.open(path)).body, /No keys yet. Create one above/);
   const made = await me.submit(path, [
     ['do', 'make'],
     ['name', HOSTILE],
@@ -208,7 +208,7 @@ test('a user sets and removes a picture in a form without scripts, and members s
   const image = `<img class="face `;
   const shows = (body: string) => body.includes(image) && body.includes(`src="${new URL(avatar_url).pathname}"`);
   assert.ok(shows((await browser.open('/me?flash=pictured')).body));
-  assert.match((await browser.open('/me?flash=pictured')).body, /Your picture is changed/);
+  assert.match((await browser.open('/me?flash=pictured')).body, /Picture changed/);
   assert.ok(shows((await colleague.open('/pictured/-/members')).body));
 
   for (const [wrong, words] of [
@@ -270,7 +270,7 @@ test('without a script a user downloads their data and deletes their account, an
   assert.ok(
     ['ibid=;', 'ibid-device=;'].every((name) => cookies.some((it) => it.startsWith(name) && it.includes('Max-Age=0'))),
   );
-  assert.match((await browser.open('/sign-in?deleted')).body, /Your account is deleted/);
+  assert.match((await browser.open('/sign-in?deleted')).body, /Your account has been deleted/);
   assert.equal((await person.get('/v1/me')).status, 401);
 });
 
@@ -282,11 +282,11 @@ test('the audit log is filtered and paged', async () => {
   const [, later] = /href="([^"]+)">Earlier</.exec(first.body) ?? [];
   const second = await me.open(String(later).replaceAll('&amp;', '&'));
   assert.match(second.body, / → Handbook 0</);
-  assert.match(second.body, />The newest</);
+  assert.match(second.body, />Newest</);
   const { body: page } = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Minutes', markdown: 'a' });
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page.page_id}`, { markdown: 'b', base_revision: 1 });
   assert.match((await me.open(`/${slug}/-/audit`)).body, /Page <strong>Minutes<\/strong> updated/);
-  assert.match((await me.open(`/${slug}/-/audit?after=2100-01-01`)).body, /no matching events/);
+  assert.match((await me.open(`/${slug}/-/audit?after=2100-01-01`)).body, /No matching events/);
   assert.equal((await me.open(`/${slug}/-/audit?after=yesterday`)).status, 422);
 });
 
@@ -366,7 +366,7 @@ test('the usage of a workspace is shown with its limits, in words as well as in 
   assert.match(before, /<meter aria-label="Wikis"[^>]*value="0.001"/);
   await limit(world.db, workspace_id, { wikis: 1, pages: null });
   const after = await usageOf();
-  assert.match(after, /100 %, the limit is reached/);
+  assert.match(after, /100 %, limit reached/);
   assert.match(after, /<td class="number">unlimited<\/td>/);
   const refused = await me.submit(`/${slug}/-/wikis`, { do: 'make', title: 'One more' });
   assert.equal(refused.status, 409);
@@ -428,7 +428,7 @@ test('the retention times and a legal hold are described in words, and an admin 
   const times = { do: 'change', trash_days: '14', revision_days: '', audit_days: '' };
   assert.equal((await theirs.submit(path, times)).headers.get('location'), `${path}?flash=changed`);
   const shown = (await theirs.open(`${path}?flash=changed`)).body;
-  assert.match(shown, /Nothing is deleted by them before tomorrow/);
+  assert.match(shown, /Retention times saved. Nothing is deleted before tomorrow/);
   assert.match(shown, /name="trash_days" min="7" max="3650" value="14"/);
   assert.match(shown, /Nothing is deleted before <time/);
   for (const days of ['6', 'soon', '1e3']) {
@@ -443,13 +443,13 @@ test('the retention times and a legal hold are described in words, and an admin 
   const held = (await admin.open(path)).body;
   assert.match(
     held,
-    /Under a legal hold nothing is deleted[\s\S]*Set <time[\s\S]*: A case<\/p>[\s\S]*An owner can lift it/,
+    /A legal hold is set, so nothing is deleted[\s\S]*Set <time[\s\S]*: A case<\/p>[\s\S]*An owner can lift it/,
   );
   const { title } = (await other.get(`/v1/wikis/${other.wiki_id}`)).body;
   const deletion = { do: 'delete', wiki_id: other.wiki_id, confirm_title: title };
   const refused = await theirs.submit(`/${its}/-/wikis`, deletion);
   assert.equal(refused.status, 409);
-  assert.match(refused.body, /under a legal hold[\s\S]*The page “Retention” of the settings says why/);
+  assert.match(refused.body, /under a legal hold[\s\S]*For the reason, see “Retention” in the settings/);
   assert.equal((await theirs.submit(path, { do: 'lift', reason: 'Settled' })).status, 303);
   assert.match((await theirs.open(path)).body, /Set a legal hold/);
 });

@@ -33,7 +33,7 @@ export function renderSettings(
     kind: 'wiki',
     scripts: ['settings.js', ...scripts],
     body: html`
-<a class="skip" href="#main">Skip to the settings</a>
+<a class="skip" href="#main">Skip to settings</a>
 <header class="top">
   ${brand(home, workspace.name, workspace.organization_id)}
   ${wikiSwitcher({ ...context, wiki: undefined })}
@@ -44,7 +44,7 @@ export function renderSettings(
 </header>
 <div class="frame">
   ${sectionNav(visit, context)}
-  <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Where this is"><ol><li><a href="${home}">${workspace.name}</a></li><li><span>Settings</span></li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
+  <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Breadcrumbs"><ol><li><a href="${home}">${workspace.name}</a></li><li><span>Settings</span></li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>`,
   });

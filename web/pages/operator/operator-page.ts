@@ -61,7 +61,7 @@ function logStranger({ operatorConsole, request }: Visit, { user_id, email }: Me
       ? 'operator_address_unverified'
       : 'no_operator';
   const line = { request_id: request.id, endpoint: `${request.method} ${HOME}`, status: 404, reason, user_id, email };
-  request.log.warn(line, 'the page of operators was refused to a user');
+  request.log.warn(line, 'refused access to the operator pages');
 }
 
 function renderOperator(visit: Visit, { settings }: OperatorContext, title: string, main: Content): Html {
@@ -70,15 +70,15 @@ function renderOperator(visit: Visit, { settings }: OperatorContext, title: stri
     kind: 'wiki',
     scripts: ['settings.js'],
     body: html`
-<a class="skip" href="#main">Skip to the text</a>
+<a class="skip" href="#main">Skip to content</a>
 <header class="top">
   <a class="brand" href="/"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">Ibid</span></a>
   <nav class="do last" aria-label="Actions"><a class="button quiet always" href="/">Back to your wikis</a>${userMenu(visit, settings)}</nav>
 </header>
 <div class="frame">
   ${sectionLinks(
-    'Operation',
-    html`<h2>Operation</h2><ul>
+    'Operations',
+    html`<h2>Operations</h2><ul>
     ${[
       ['', 'Overview'],
       ['#jobs', 'Jobs'],
@@ -88,7 +88,7 @@ function renderOperator(visit: Visit, { settings }: OperatorContext, title: stri
         html`<li><a href="${HOME}${place}"${place === '' && visit.path === HOME && html` aria-current="page"`}>${name}</a></li>`,
     )}</ul>`,
   )}
-  <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Where this is"><ol><li><a href="/">Ibid</a></li><li>${visit.path === HOME ? html`<span>Operation</span>` : html`<a href="${HOME}">Operation</a>`}</li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
+  <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Breadcrumbs"><ol><li><a href="/">Ibid</a></li><li>${visit.path === HOME ? html`<span>Operations</span>` : html`<a href="${HOME}">Operations</a>`}</li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
   <footer class="end">Ibid · <a href="/docs">API</a></footer>
 </div>`,
   });

@@ -14,10 +14,10 @@ import { HOME, operatorPage, table } from './operator-page.ts';
 /** The health of the service, queued and failed jobs, and the heaviest users. */
 export const [operatorOverview, retryFailedJob] = operatorPage({
   path: HOME,
-  title: 'Operation',
+  title: 'Operations',
   flashMessages: {
-    queued: 'The job is queued again, with all its attempts.',
-    superseded: 'The job is removed, because a newer one is queued.',
+    queued: 'Job queued again, with all its attempts.',
+    superseded: 'Job removed because a newer one is queued.',
   },
   actions: {
     async retry({ form, request }, { console, actor }) {
@@ -25,7 +25,7 @@ export const [operatorOverview, retryFailedJob] = operatorPage({
       if (result !== undefined) return result;
       throw new Problem(404, {
         error: 'not_found',
-        message: 'There is no such failed job any more.',
+        message: 'This failed job no longer exists.',
         request_id: request.id,
       });
     },
@@ -36,7 +36,7 @@ export const [operatorOverview, retryFailedJob] = operatorPage({
       console.overview(),
       console.workspaces(named === '' ? undefined : named),
     ]);
-    return html`<p class="lead">How this service is. Nothing here shows what is written in its wikis.</p>
+    return html`<p class="lead">The health of this service. No wiki content is shown here.</p>
       ${state(overview)}${jobs(overview)}${failedJobs(overview.failed_jobs)}${spending(overview)}
       ${workspaceList(workspaces, named)}`;
   },
@@ -48,10 +48,10 @@ function state({ findings, versions, backup }: ServiceOverview): Html {
   const order = Object.keys(LEVELS);
   const sorted = findings.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
   return html`<h2 id="state">State</h2>
-    <p class="small">What <code>ibid doctor</code> finds without asking other servers.</p>
+    <p class="small">Findings of <code>ibid doctor</code>, except checks that contact other servers.</p>
     ${table(
       'State',
-      ['', 'What', 'Seen'],
+      ['', 'Check', 'Finding'],
       sorted.map(
         ({ level, check, seen, advice }) =>
           html`<tr><td>${level === 'ok' ? LEVELS.ok : html`<strong>${LEVELS[level]}</strong>`}</td><td>${check}</td><td>${seen}${advice !== undefined && html`<br><span class="small">${advice}</span>`}</td></tr>`,
@@ -59,17 +59,17 @@ function state({ findings, versions, backup }: ServiceOverview): Html {
     )}
     <dl class="facts"><dt>Ibid</dt><dd>${versions.ibid}</dd><dt>Node.js</dt><dd>${versions.node}</dd><dt>PostgreSQL</dt><dd>${versions.postgresql}</dd><dt>Schema</dt><dd>${versions.schema}</dd>
       <dt>Last backup</dt><dd>${backup === undefined ? 'none' : html`${backup.outcome}, ${time(backup.ended_at)}`}</dd>
-      ${backup !== undefined && backup.made_at !== '' && html`<dt>Latest complete one</dt><dd><code>${backup.backup_id}</code>, ${time(backup.made_at)}</dd>`}</dl>`;
+      ${backup !== undefined && backup.made_at !== '' && html`<dt>Latest complete backup</dt><dd><code>${backup.backup_id}</code>, ${time(backup.made_at)}</dd>`}</dl>`;
 }
 
 function jobs({ jobs: list }: ServiceOverview): Html {
   return html`<h2 id="jobs">Jobs</h2>
     ${
       list.length === 0
-        ? html`<p class="empty">Nothing waits, and nothing runs.</p>`
+        ? html`<p class="empty">No jobs are queued or running.</p>`
         : table(
             'Jobs',
-            ['Job', 'Waiting', 'Longest', 'Running', 'Failed'],
+            ['Job', 'Queued', 'Longest wait', 'Running', 'Failed'],
             list.map(
               ({ name, queued, overdue_seconds, running, failed }) =>
                 html`<tr><td>${name}</td><td>${queued}</td><td>${Math.round(overdue_seconds)} s</td><td>${running}</td><td>${failed}</td></tr>`,
@@ -79,14 +79,14 @@ function jobs({ jobs: list }: ServiceOverview): Html {
 }
 
 function failedJobs(list: readonly ShownFailedJob[]): Html {
-  return html`<h2 id="failed">Jobs that were given up</h2>
+  return html`<h2 id="failed">Failed jobs</h2>
     ${
       list.length === 0
-        ? html`<p class="empty">There are none.</p>`
-        : html`<p class="small">Errors are shown without what they quote; <code>ibid jobs</code> has all of them.</p>
+        ? html`<p class="empty">No failed jobs.</p>`
+        : html`<p class="small">Quotations are removed from the errors; <code>ibid jobs</code> shows them in full.</p>
       ${table(
-        'Jobs that were given up',
-        ['Job', 'Failed', 'Error', 'Again'],
+        'Failed jobs',
+        ['Job', 'Failed', 'Error', 'Action'],
         list.map(
           ({ job_id, name, workspace_id, failed_at, error }) =>
             html`<tr><td>${name}<br><span class="small"><code>${job_id}</code></span></td><td>${time(failed_at)}</td>
@@ -98,13 +98,13 @@ function failedJobs(list: readonly ShownFailedJob[]): Html {
 }
 
 function spending({ spenders }: ServiceOverview): Html {
-  return html`<h2 id="spending">Who uses the database</h2>
+  return html`<h2 id="spending">Database usage</h2>
     ${
       spenders.length === 0
-        ? html`<p class="empty">No workspace has used this process lately.</p>`
-        : html`<p class="small">Seconds of connections of this process; what was used counts half after five minutes.</p>
+        ? html`<p class="empty">No workspace has used the database recently.</p>`
+        : html`<p class="small">Connection time in this process, with a half-life of five minutes.</p>
       ${table(
-        'Who uses the database',
+        'Database usage',
         ['Workspace', 'Seconds'],
         spenders.map(
           ({ workspace_id, slug, seconds }) =>
@@ -116,13 +116,13 @@ function spending({ spenders }: ServiceOverview): Html {
 
 function workspaceList(list: readonly LargeWorkspace[], named: string): Html {
   return html`<h2 id="workspaces">Workspaces</h2>
-    <form class="fields" action="${HOME}"><label class="grow">Slug or id <input name="workspace" value="${named}" maxlength="100" autocomplete="off" placeholder="Those that store the most"></label><button class="button">Find</button></form>
+    <form class="fields" action="${HOME}"><label class="grow">Slug or ID <input name="workspace" value="${named}" maxlength="100" autocomplete="off" placeholder="Largest by storage"></label><button class="button">Find</button></form>
     ${
       list.length === 0
-        ? html`<p class="empty">${named === '' ? 'There are no workspaces yet.' : 'There is no workspace with this slug or id.'}</p>`
+        ? html`<p class="empty">${named === '' ? 'No workspaces yet.' : 'No workspace has this slug or ID.'}</p>`
         : table(
             'Workspaces',
-            ['Workspace', 'Stored', 'Pages', 'Jobs', 'Set'],
+            ['Workspace', 'Stored', 'Pages', 'Jobs', 'Controls'],
             list.map(
               ({ workspace_id, slug, bytes, pages, jobs, jobs_are_paused, job_share }) =>
                 html`<tr><td>${link(workspace_id, slug)}</td><td>${quotaAmount('bytes', bytes)}</td><td>${quotaAmount('pages', pages)}</td><td>${jobs}</td><td>${notes(jobs_are_paused, job_share)}</td></tr>`,

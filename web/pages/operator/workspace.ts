@@ -12,13 +12,13 @@ export const [operatedWorkspace, changeOperatedWorkspace] = operatorPage({
   path: `${HOME}/workspaces/:workspace_id`,
   title: 'Workspace',
   flashMessages: {
-    limits: 'The limits are changed.',
-    same: 'Nothing was changed: the limits are those that were there.',
-    paused: 'Its jobs wait until they are resumed. Those that run go on.',
-    resumed: 'Its jobs go on.',
-    share: 'Its share of the jobs is changed.',
-    out: 'Its members are signed out, and its widget tokens are refused.',
-    revoked: 'Its members are signed out, and their API keys and those of the workspace are revoked.',
+    limits: 'Limits changed.',
+    same: 'Nothing was changed: these limits are already set.',
+    paused: 'Jobs paused until you resume them. Running jobs continue.',
+    resumed: 'Jobs resumed.',
+    share: 'Job share changed.',
+    out: 'All members are signed out. Earlier widget tokens no longer work.',
+    revoked: 'All members are signed out. Their API keys and the keys of the workspace are revoked.',
   },
   actions: {
     async limits(visit, context) {
@@ -33,7 +33,7 @@ export const [operatedWorkspace, changeOperatedWorkspace] = operatorPage({
     async share(visit, context) {
       const { workspace } = await found(visit, context);
       const text = visit.form.get('job_share') ?? '';
-      if (!/^[1-9]\d?$|^100$/.test(text)) throw invalid(visit, 'A share is a whole number from 1 to 100.');
+      if (!/^[1-9]\d?$|^100$/.test(text)) throw invalid(visit, 'The share must be a whole number from 1 to 100.');
       await context.console.changeShare(context.actor, workspace.workspace_id, Number(text));
       return 'share';
     },
@@ -48,16 +48,16 @@ export const [operatedWorkspace, changeOperatedWorkspace] = operatorPage({
     const { workspace, usage } = await found(visit, context);
     const { slug, workspace_id, jobs_are_paused, job_share } = workspace;
     return html`<p class="lead"><strong>${slug}</strong> <code>${workspace_id}</code></p>
-      <p class="small">What is changed here is recorded in the audit log of the workspace.</p>
+      <p class="small">Changes made here are recorded in the audit log of the workspace.</p>
       <h2>Limits</h2>${limitsForm(usage)}
       <h2>Jobs</h2>
-      <p>${jobs_are_paused ? 'Its uploads, exports, imports and reindexing wait.' : 'Its jobs run.'}</p>
-      ${actionButton(jobs_are_paused ? 'resume' : 'pause', {}, jobs_are_paused ? 'Resume its jobs' : 'Pause its jobs')}
-      <form method="post" class="fields" aria-label="Share of the jobs">${hiddenFields({ do: 'share' })}
-        <label>How many of its jobs run before those of others <input name="job_share" inputmode="numeric" required pattern="[0-9]{1,3}" value="${job_share}"></label><button class="button">Change the share</button></form>
+      <p>${jobs_are_paused ? 'Uploads, exports, imports and reindexing are paused.' : 'Jobs are not paused.'}</p>
+      ${actionButton(jobs_are_paused ? 'resume' : 'pause', {}, jobs_are_paused ? 'Resume jobs' : 'Pause jobs')}
+      <form method="post" class="fields" aria-label="Job share">${hiddenFields({ do: 'share' })}
+        <label>Jobs that can run before idle workspaces take precedence <input name="job_share" inputmode="numeric" required pattern="[0-9]{1,3}" value="${job_share}"></label><button class="button">Change share</button></form>
       <h2>After a leak</h2>
-      ${disclosure('Sign out its members', 'Ends the sessions of all members, in all their workspaces, and refuses widget tokens that were made before.', actionButton('sign-out', {}, 'Sign out its members', 'bad'))}
-      ${disclosure('Sign out its members, and revoke keys', 'The same, and revokes the API keys of the workspace and the personal keys of its members. This cannot be undone.', actionButton('sign-out', { keys: 'yes' }, 'Sign out and revoke keys', 'bad'))}
+      ${disclosure('Sign out members', 'Ends the sessions of all members, in all their workspaces, and invalidates earlier widget tokens.', actionButton('sign-out', {}, 'Sign out members', 'bad'))}
+      ${disclosure('Sign out members and revoke keys', 'Signs out all members, as above, and revokes the API keys of the workspace and the personal keys of its members. This cannot be undone.', actionButton('sign-out', { keys: 'yes' }, 'Sign out and revoke keys', 'bad'))}
       <p><a href="${HOME}#workspaces">All workspaces</a></p>`;
   },
 });
@@ -95,7 +95,10 @@ function readChanges(visit: Visit, usage: readonly WorkspaceUsage[]): LimitChang
     try {
       changes[name] = text === '' ? 'plan' : readQuota(name, text);
     } catch (error) {
-      throw invalid(visit, `“${LABELS[name]}” takes ${(error as Error).message}; empty for the limit of the plan.`);
+      throw invalid(
+        visit,
+        `“${LABELS[name]}” takes ${(error as Error).message}; leave it empty for the limit of the plan.`,
+      );
     }
   }
   return changes;
@@ -112,12 +115,12 @@ const LABELS: Record<QuotaName, string> = {
 };
 
 function limitsForm(usage: readonly WorkspaceUsage[]): Html {
-  return html`<p class="small">A number, a size such as 10GB for storage, or unlimited; empty for the limit of the plan.</p>
+  return html`<p class="small">A number, a size such as 10GB for storage, or unlimited. Leave empty for the limit of the plan.</p>
     <form method="post" aria-label="Limits">${hiddenFields({ do: 'limits' })}
     <div class="fields">${usage.map(
       (it) =>
         html`<label>${LABELS[it.name]} <span class="hint">${quotaAmount(it.name, it.used)} of ${it.allowed === null ? 'unlimited' : quotaAmount(it.name, it.allowed)}</span>
-        <input name="${it.name}" maxlength="20" autocomplete="off" placeholder="the plan’s" value="${limitText(it)}"></label>`,
+        <input name="${it.name}" maxlength="20" autocomplete="off" placeholder="plan limit" value="${limitText(it)}"></label>`,
     )}</div>
-    <button class="button main">Change the limits</button></form>`;
+    <button class="button main">Change limits</button></form>`;
 }

@@ -35,8 +35,8 @@ export const [audit] = settingsPage({
       members.length < MEMBERS_MAX ? members : [...members, ...(await otherActors(visit, context, part.records))];
     return html`<p class="lead">Every change in ${context.workspace.name}, newest first: who, what, and from where.</p>
       ${form(filters, members)}
-      ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? '' : 'more '}matching events. Choose an earlier day, or clear the other fields.</p>` : table(part.records, named)}
-      ${partLinks(part, { first: 'The newest', next: 'Earlier' })}`;
+      ${part.records.length === 0 ? html`<p class="empty">No ${part.isFirst ? '' : 'more '}matching events. Choose an earlier day or clear the other filters.</p>` : table(part.records, named)}
+      ${partLinks(part, { first: 'Newest', next: 'Older' })}`;
   },
 });
 

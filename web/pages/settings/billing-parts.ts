@@ -19,11 +19,9 @@ export function planCard({
     checkout === 'contact_sales'
       ? 'By contract'
       : unit_price === 0
-        ? 'Nothing to pay'
-        : `${formatMoney(unit_price, currency)} a seat and ${interval}`;
-  const seatsText = unlimited
-    ? 'As many people as you like'
-    : `${seats} ${seats === 1 ? 'seat' : 'seats'} to begin with`;
+        ? 'Free'
+        : `${formatMoney(unit_price, currency)} per seat per ${interval}`;
+  const seatsText = unlimited ? 'Unlimited seats' : `${seats} ${seats === 1 ? 'seat' : 'seats'} included`;
   return html`<li${current && html` class="chosen"`}><h3>${name}${current && html` <span class="tag">your plan</span>`}</h3>
     <p class="price">${price}</p><p class="small">${description}</p><p class="small">${seatsText}.</p>
     ${!current && html`<form><button class="button" name="plan" value="${plan_id}">Preview the cost<span class="sr-only"> of ${name}</span></button></form>`}</li>`;
@@ -31,12 +29,12 @@ export function planCard({
 
 export function previewTable({ checkout_type, currency, line_items, total }: BillingPreview): Content {
   if (checkout_type === 'contact_sales' || currency === null) {
-    return html`<p>The price is set by contract. Ask the operator of this service.</p>`;
+    return html`<p>Pricing is by contract. Contact the operator of this service.</p>`;
   }
-  if (line_items.length === 0) return html`<p>Nothing.</p>`;
+  if (line_items.length === 0) return html`<p>Nothing to pay.</p>`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Items"><table><thead><tr><th scope="col">Item</th><th scope="col" class="number">Seats</th><th scope="col" class="number">Amount</th></tr></thead>
     <tbody>${line_items.map((it) => html`<tr><td>${it.name}<br><span class="small">${it.description}</span></td><td class="number">${it.quantity}</td><td class="number">${formatMoney(it.total, currency)}</td></tr>`)}</tbody>
-    <tfoot><tr><th scope="row" colspan="2">To pay now</th><td class="number"><strong>${formatMoney(Math.max(0, total ?? 0), currency)}</strong></td></tr>
+    <tfoot><tr><th scope="row" colspan="2">Due now</th><td class="number"><strong>${formatMoney(Math.max(0, total ?? 0), currency)}</strong></td></tr>
     ${(total ?? 0) < 0 && html`<tr><th scope="row" colspan="2">Credited to later invoices</th><td class="number">${formatMoney(-(total ?? 0), currency)}</td></tr>`}</tfoot></table></div>`;
 }
 
@@ -46,24 +44,24 @@ export function statusNotes(state: Billing, checkout: string | null, path: strin
   if (status === 'read_only') {
     return note(
       'bad',
-      html`<p>This workspace is read-only, because ${formatMoney(amount_due, currency)} are unpaid. It can be read and exported, and nothing is deleted. Writing goes on as soon as it is paid.</p>${payButton()}`,
+      html`<p>This workspace is read-only because ${formatMoney(amount_due, currency)} is unpaid. You can still read and export it, and nothing is deleted. You can edit again once the amount is paid.</p>${payButton()}`,
     );
   }
   if (status === 'past_due') {
     return note(
       'bad',
-      html`<p>A payment of ${formatMoney(amount_due, currency)} failed. Everything works until ${writes_end_at && time(writes_end_at)}; then the workspace is read-only until it is paid.</p>${payButton()}`,
+      html`<p>A payment of ${formatMoney(amount_due, currency)} failed. Everything works until ${writes_end_at && time(writes_end_at)}. After that, the workspace is read-only until the amount is paid.</p>${payButton()}`,
     );
   }
   if (checkout === 'cancelled' && status === 'none')
-    return note('', html`<p>The checkout was left. Nothing was charged.</p>`);
+    return note('', html`<p>Checkout cancelled. Nothing was charged.</p>`);
   if (checkout !== 'done') return false;
-  if (status === 'active') return note('good', html`<p>Thank you: the plan is paid.</p>`);
+  if (status === 'active') return note('good', html`<p>Thank you. The plan is paid.</p>`);
   return (
     checkout_pending &&
     note(
       '',
-      html`<p>The payment is not confirmed yet. This takes a few seconds, with some banks longer. <a href="${path}?checkout=done">Look again</a></p>`,
+      html`<p>The payment is not confirmed yet. This takes a few seconds, or longer with some banks. <a href="${path}?checkout=done">Check again</a></p>`,
     )
   );
 }
@@ -73,7 +71,7 @@ function note(kind: string, content: Html): Html {
 }
 
 function payButton(): Html {
-  return actionButton('portal', {}, 'Pay it, or change the payment method', 'main');
+  return actionButton('portal', {}, 'Pay or change payment method', 'main');
 }
 
 /** Shows the seats used and bought, and what happens at the end of the period. */
@@ -85,27 +83,27 @@ export function subscriptionSection(state: Billing): Content {
     ? 'Seats are not limited.'
     : `${quantity} ${quantity === 1 ? 'seat is' : 'seats are'} paid.`;
   const grows = seats.overage_allowed
-    ? ' Who accepts an invitation takes a further seat, and who leaves frees one: the next invoice has the difference.'
+    ? ' Each accepted invitation adds a seat, and each member who leaves frees one. The next invoice includes the difference.'
     : '';
   return html`<h2>Seats and period</h2><p>${used}. ${bought}${grows}</p>
-    ${plan_source === 'operator' ? html`<p>The operator of this service has set the plan.</p>` : period_end && endOfPeriod(period_end, cancel_at_period_end)}`;
+    ${plan_source === 'operator' ? html`<p>The operator of this service set the plan.</p>` : period_end && endOfPeriod(period_end, cancel_at_period_end)}`;
 }
 
 function endOfPeriod(period_end: string, isCancelled: boolean): Html {
   if (isCancelled) {
-    return html`<p>The subscription ends on ${time(period_end)}. Then nothing is charged, nothing is deleted, and members beyond the free seats stay.</p>
-      ${actionButton('resume', {}, 'Resume the subscription', 'main')}`;
+    return html`<p>The subscription ends on ${time(period_end)}. After that, nothing is charged or deleted, and members beyond the free seats stay.</p>
+      ${actionButton('resume', {}, 'Resume subscription', 'main')}`;
   }
-  return html`<p>It renews on ${time(period_end)}.</p>
+  return html`<p>The subscription renews on ${time(period_end)}.</p>
     ${disclosure(
-      'Cancel the subscription',
-      'Everything works until the end of the period, which is not refunded. Then the workspace is on the free plan: nothing is deleted, members beyond its seats stay, and no further ones can be invited.',
-      actionButton('cancel', {}, 'Cancel the subscription', 'bad'),
+      'Cancel subscription',
+      'Everything works until the end of the period, which is not refunded. Then the workspace moves to the free plan: nothing is deleted and members beyond its seats stay, but you cannot invite more.',
+      actionButton('cancel', {}, 'Cancel subscription', 'bad'),
     )}`;
 }
 
 export function invoiceTable(invoices: readonly Invoice[]): Html {
-  if (invoices.length === 0) return html`<p class="empty">There are no invoices.</p>`;
+  if (invoices.length === 0) return html`<p class="empty">No invoices yet.</p>`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Invoices"><table><thead><tr><th scope="col">Invoice</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="number">Amount</th></tr></thead>
     <tbody>${invoices.map((it) => html`<tr><td>${it.url === '' ? it.number : html`<a href="${it.url}" rel="noreferrer">${it.number || 'Draft'}</a>`}</td><td>${time(it.created_at)}</td><td>${it.status}</td><td class="number">${formatMoney(it.total, it.currency)}</td></tr>`)}</tbody></table></div>`;
 }

@@ -13,20 +13,20 @@ export const [billing, changeBilling] = settingsPage({
   path: '/:workspace/-/billing',
   title: 'Plan',
   flashMessages: {
-    changed: 'The plan is changed. This page shows it in a moment.',
-    cancelled: 'The subscription ends with its period. Until then everything works, and you can resume it.',
-    resumed: 'The subscription goes on.',
+    changed: 'Plan changed. This page will show it in a moment.',
+    cancelled: 'Subscription cancelled. Everything works until the end of the period, and you can resume until then.',
+    resumed: 'Subscription resumed.',
   },
   actions: {
     async checkout(visit, context) {
       const { url } = await visit.api.post<{ url: string }>(`${billingApi(context)}/checkout`, {
         plan_id: field(visit, 'plan_id'),
       });
-      return leavePage(visit, context, url, 'Pay for the plan', 'The plan begins when it is paid.');
+      return leavePage(visit, context, url, 'Pay for the plan', 'The plan starts when it is paid.');
     },
     async portal(visit, context) {
       const { url } = await visit.api.post<{ url: string }>(`${billingApi(context)}/portal`);
-      return leavePage(visit, context, url, 'Payment methods and invoices', 'A link there leads back here.');
+      return leavePage(visit, context, url, 'Payment methods and invoices', 'A link there brings you back.');
     },
     async change(visit, context) {
       await visit.api.post(`${billingApi(context)}/change`, {
@@ -55,7 +55,7 @@ export const [billing, changeBilling] = settingsPage({
     ]);
     const { name } = context.workspace;
     const current = plans.find((plan) => plan.current);
-    return html`<p class="lead">${current ? `${name} is on ${current.name}.` : `${name} is on no plan, so nothing is charged.`}</p>
+    return html`<p class="lead">${current ? `${name} is on ${current.name}.` : `${name} has no plan, so nothing is charged.`}</p>
       ${statusNotes(state, visit.query.get('checkout'), visit.path)}
       ${await previewSection(visit, context, plans, state)}
       ${subscriptionSection(state)}
@@ -70,7 +70,7 @@ export const [billing, changeBilling] = settingsPage({
  * another site, and because users see where it leads.
  */
 function leavePage(visit: Visit, context: SettingsContext, url: string, name: string, note: string): WebResponse {
-  const main = html`<p class="lead">The payment provider has a page for this. ${note}</p>
+  const main = html`<p class="lead">Continue on a page of the payment provider. ${note}</p>
     <div class="row-of-buttons"><a class="button main" href="${url}" rel="noreferrer">${name}</a>
     <a class="button" href="${context.sectionUrl('billing')}">Back</a></div>`;
   return { page: renderSettings(visit, context, 'Plan', main) };
@@ -93,7 +93,7 @@ async function previewSection(
   const name = plans.find((plan) => plan.plan_id === it.plan_id)?.name ?? it.plan_id;
   return html`<section class="panel" aria-labelledby="preview"><h2 id="preview">What ${name} would cost</h2>${previewTable(it)}
     ${agreeForm(it, header, name, state)}
-    <p class="small">This is a preview: nothing was changed, and nothing is charged.</p></section>`;
+    <p class="small">This is a preview. Nothing has been changed or charged.</p></section>`;
 }
 
 function agreeForm(
@@ -104,10 +104,10 @@ function agreeForm(
 ): Content {
   if (!state.paid_online) return false;
   if (checkout_type === 'subscription' && state.plan_source !== 'provider') {
-    return actionButton('checkout', { plan_id }, `Go to the payment of ${name}`, 'main');
+    return actionButton('checkout', { plan_id }, `Go to checkout for ${name}`, 'main');
   }
   if (checkout_type !== 'update') return false;
-  return html`<form method="post">${hiddenFields({ do: 'change', plan_id, preview_hash })}<button class="button main">Change to ${name} and pay this</button></form>`;
+  return html`<form method="post">${hiddenFields({ do: 'change', plan_id, preview_hash })}<button class="button main">Change to ${name} and pay</button></form>`;
 }
 
 async function invoiceSection({ api }: Visit, context: SettingsContext, state: Billing): Promise<Html | false> {
@@ -117,7 +117,7 @@ async function invoiceSection({ api }: Visit, context: SettingsContext, state: B
   return html`<h2>Invoices</h2>
     ${
       invoices === undefined
-        ? html`<p class="empty">The payment provider cannot show them just now. Try again later.</p>`
+        ? html`<p class="empty">The payment provider cannot show the invoices right now. Try again later.</p>`
         : invoiceTable(invoices)
     }
     ${invoices !== undefined && invoices.length > 0 && actionButton('portal', {}, 'Payment methods and invoices')}`;

@@ -22,7 +22,7 @@ function keysPage(keys: KeysPage) {
   const [read, write] = settingsPage({
     path: keys.path,
     title: keys.title,
-    flashMessages: { revoked: 'The key is revoked and no longer works.' },
+    flashMessages: { revoked: 'Key revoked. It no longer works.' },
     actions: {
       make: async (visit, context) => createKey(visit, context, keys),
       async revoke(visit, context) {
@@ -40,7 +40,7 @@ async function renderMain(visit: Visit, context: SettingsContext, keys: KeysPage
   return html`<p class="lead">${keys.about}</p>
     ${makeForm(visit, keys.permissions(context))}
     <h2>Keys</h2>
-    ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? 'keys yet' : 'more keys'}. Create one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${part.records.map(keyEntry)}</ul>`}
+    ${part.records.length === 0 ? html`<p class="empty">${part.isFirst ? 'No keys yet' : 'No more keys'}. Create one above, then send it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${part.records.map(keyEntry)}</ul>`}
     ${partLinks(part)}`;
 }
 
@@ -49,7 +49,7 @@ function makeForm({ form }: Visit, permissions: string[]): Html {
     <div class="fields"><label class="grow">Name <input name="name" required maxlength="100" autocomplete="off" placeholder="What it is for" value="${form.get('name') ?? ''}"></label>
     <label>Expires <select name="days"><option value="30">in 30 days</option><option value="90" selected>in 90 days</option><option value="365">in a year</option><option value="">never</option></select></label>
     <button class="button main">Create key</button></div>
-    <details class="narrow"><summary>Restrict its permissions</summary>
+    <details class="narrow"><summary>Restrict permissions</summary>
       <p class="small">If you select none, the key has all of your permissions.</p>
       <div class="choices">${permissions.map((it) => html`<label><input type="checkbox" name="permission" value="${it}"${form.getAll('permission').includes(it) && html` checked`}> ${it}</label>`)}</div></details></form>`;
 }
@@ -61,7 +61,7 @@ function keyEntry({ key_id, name, obfuscated_value, permissions, created_at, exp
     ${disclosure(
       html`Revoke<span class="sr-only"> ${name}</span>`,
       'Everything that uses this key stops working at once. This cannot be undone.',
-      actionButton('revoke', { key_id }, html`Revoke the key<span class="sr-only"> ${name}</span>`, 'bad'),
+      actionButton('revoke', { key_id }, html`Revoke key<span class="sr-only"> ${name}</span>`, 'bad'),
     )}</li>`;
 }
 
@@ -83,7 +83,7 @@ async function createKey(visit: Visit, context: SettingsContext, keys: KeysPage)
       visit,
       context,
       'Your new key',
-      html`<p class="lead">This is <strong>${key.name}</strong>. It is shown this once: keep it where you keep passwords.</p>
+      html`<p class="lead">This is <strong>${key.name}</strong>. It is shown only once. Store it where you keep your passwords.</p>
         <p class="secret"><code id="secret" tabindex="0">${key.secret}</code><button class="button main" type="button" data-copy="secret" hidden>Copy</button></p>
         <p class="small" role="status" id="copied"></p>
         <h2>Try it</h2>
@@ -97,7 +97,7 @@ export const [workspaceKeys, changeWorkspaceKeys] = keysPage({
   path: '/:workspace/-/keys',
   title: 'API keys',
   about:
-    'For programs that work in this workspace and nowhere else. A key never has more permissions than the person who made it.',
+    'For programs that work only in this workspace. A key never has more permissions than the person who created it.',
   api: (context) => `${context.api}/api-keys`,
   permissions: (context) => context.workspace.permissions,
 });
@@ -105,7 +105,7 @@ export const [workspaceKeys, changeWorkspaceKeys] = keysPage({
 export const [ownKeys, changeOwnKeys] = keysPage({
   path: '/me/keys',
   title: 'Your API keys',
-  about: 'For programs that act as you, in all workspaces that you are in.',
+  about: 'For programs that act as you in all your workspaces.',
   api: () => '/v1/me/api-keys',
   permissions: ({ overview }) =>
     [...new Set(overview.session.organizations.flatMap(({ permissions }) => permissions))].sort(),

@@ -26,15 +26,15 @@ export const [members, changeMembers] = settingsPage({
   path: '/:workspace/-/members',
   title: 'Members',
   flashMessages: {
-    resent: 'A new link is on its way by mail. The one that was sent before no longer works.',
+    resent: 'A new link is on its way by e-mail. The previous link no longer works.',
     unsent:
-      'The invitation is good for seven days again. No mail server is set up: copy the link and pass it on yourself.',
-    revoked: 'The invitation is revoked: its link no longer works.',
-    changed: 'The role is changed. It applies from their next request.',
-    deactivated: 'They are deactivated: they have no access until they are reactivated.',
-    reactivated: 'They are active again.',
-    removed: 'They are no longer a member. What they wrote stays.',
-    transferred: 'The ownership is transferred. You are an admin now.',
+      'The invitation is valid for another seven days. No mail server is set up, so create a link and send it yourself.',
+    revoked: 'Invitation revoked. Its link no longer works.',
+    changed: 'Role changed. It applies from their next request.',
+    deactivated: 'Member deactivated. They have no access until you reactivate them.',
+    reactivated: 'Member reactivated.',
+    removed: 'Member removed. Everything they wrote stays.',
+    transferred: 'Ownership transferred. You are now an admin.',
   },
   actions: {
     async invite(visit, context) {
@@ -43,8 +43,8 @@ export const [members, changeMembers] = settingsPage({
         role: field(visit, 'role'),
       });
       const sent = visit.hasMail
-        ? html`The invitation is on its way to <strong>${made.email}</strong> by mail.`
-        : html`No mail server is set up, so nothing was sent to <strong>${made.email}</strong>. Pass this link on yourself.`;
+        ? html`The invitation is on its way to <strong>${made.email}</strong>.`
+        : html`No mail server is set up, so nothing was sent to <strong>${made.email}</strong>. Send this link yourself.`;
       return linkPage(visit, context, made.invitation_id, sent);
     },
     link: (visit, context) => linkPage(visit, context, field(visit, 'invitation_id'), false),
@@ -92,7 +92,7 @@ export const [members, changeMembers] = settingsPage({
       ${can_manage_members && invitationList(list)}
       <h2>People</h2>
       <ul class="people">${list.members.map((it) => memberEntry(it, list, context))}</ul>
-      ${partLinks(parts, { first: 'The first members', next: 'More members' })}
+      ${partLinks(parts, { first: 'First members', next: 'More members' })}
       ${list.isWhole && list.members.length === 1 && html`<p class="empty">You are the only member. ${can_manage_members ? 'Invite people above.' : ''}</p>`}
       ${roleList(list)}
       ${context.can('workspace:transfer') && transferForm(list, context)}`;
@@ -114,12 +114,12 @@ async function linkPage(
     page: renderSettings(
       visit,
       context,
-      'A link to the invitation',
+      'Invitation link',
       html`${sent && html`<p class="lead">${sent}</p>`}
-        <p>The link is shown this once. It opens the invitation until ${time(expires_at)}, and only for who signs in with the invited address.</p>
+        <p>The link is shown only once. It is valid until ${time(expires_at)} and only for the person who signs in with the invited address.</p>
         <p class="secret"><code id="secret" tabindex="0">${link}</code><button class="button main" type="button" data-copy="secret" hidden>Copy</button></p>
         <p class="small" role="status" id="copied"></p>
-        <p><a class="button" href="${visit.path}">Back to the members</a></p>`,
+        <p><a class="button" href="${visit.path}">Back to members</a></p>`,
     ),
   };
 }
@@ -129,7 +129,7 @@ function seatsText({ active, pending, granted, unlimited, blocked }: Seats): str
   const invited = pending === 0 ? '' : `, ${pending} invited`;
   if (unlimited) return `${people}${invited}. Seats are not limited.`;
   const seats = `${granted} ${granted === 1 ? 'seat' : 'seats'}`;
-  return `${people}${invited}, of ${seats}.${blocked ? ' All seats are taken: remove a member, or choose a larger plan.' : ''}`;
+  return `${people}${invited}, of ${seats}.${blocked ? ' All seats are taken. Remove a member or choose a larger plan.' : ''}`;
 }
 
 /** Returns the roles that the user can assign: none above their own. */
@@ -152,12 +152,12 @@ function inviteForm(visit: Visit, list: MembersList): Content {
 function invitationList(list: MembersList): Html {
   const nameOf = new Map(list.roles.map(({ slug, name }) => [slug, name]));
   return html`<h2>Invited</h2>
-    ${list.invitations.length === 0 && html`<p class="empty">There are no pending invitations.</p>`}
+    ${list.invitations.length === 0 && html`<p class="empty">No pending invitations.</p>`}
     <ul class="people">${list.invitations.map(
       ({ invitation_id, email, role, expires_at }) => html`<li>
-      <div class="who"><strong>${email}</strong><span class="small">${nameOf.get(role) ?? role} · until ${time(expires_at)}</span></div>
-      <div class="row-of-buttons">${actionButton('link', { invitation_id }, html`Copy a link<span class="sr-only"> for ${email}</span>`)}${actionButton('resend', { invitation_id }, html`Resend<span class="sr-only"> to ${email}</span>`)}
-      ${actionButton('revoke', { invitation_id }, html`Revoke<span class="sr-only"> the invitation of ${email}</span>`, 'quiet')}</div></li>`,
+      <div class="who"><strong>${email}</strong><span class="small">${nameOf.get(role) ?? role} · expires ${time(expires_at)}</span></div>
+      <div class="row-of-buttons">${actionButton('link', { invitation_id }, html`Create link<span class="sr-only"> for ${email}</span>`)}${actionButton('resend', { invitation_id }, html`Resend<span class="sr-only"> to ${email}</span>`)}
+      ${actionButton('revoke', { invitation_id }, html`Revoke<span class="sr-only"> the invitation for ${email}</span>`, 'quiet')}</div></li>`,
     )}</ul>`;
 }
 
@@ -189,11 +189,11 @@ function memberActions(
   mayChange: boolean,
   context: SettingsContext,
 ): Html {
-  const about = html`<span class="sr-only"> about ${name}</span>`;
+  const about = html`<span class="sr-only"> actions for ${name}</span>`;
   if (isSelf) {
     return disclosure(
       'Leave',
-      `You lose access to ${context.workspace.name} until you are invited again. What you wrote stays.`,
+      `You lose access to ${context.workspace.name} until you are invited again. Everything you wrote stays.`,
       actionButton('leave', { membership_id }, `Leave ${context.workspace.name}`, 'bad'),
     );
   }
@@ -203,7 +203,7 @@ function memberActions(
       : actionButton('reactivate', { membership_id }, html`Reactivate<span class="sr-only"> ${name}</span>`);
   return disclosure(
     html`More${about}`,
-    'A deactivated member has no access and takes no seat until you reactivate them. A removed member has to be invited again. What they wrote stays.',
+    'A deactivated member has no access and takes no seat until you reactivate them. A removed member must be invited again. Everything they wrote stays.',
     html`<div class="row-of-buttons">${mayChange && toggle}${actionButton('remove', { membership_id }, html`Remove<span class="sr-only"> ${name}</span>`, 'bad')}</div>`,
   );
 }
@@ -217,13 +217,13 @@ function transferForm({ members, isWhole }: ShownMembers, { user, workspace }: S
   return html`<h2>Ownership</h2>
     ${
       candidates.length === 0
-        ? html`<p class="empty">There is no other active member${isWhole ? '. Invite one first.' : ' in this part of the list.'}</p>`
+        ? html`<p class="empty">There is no other active member${isWhole ? '. Invite one first.' : ' on this page of the list.'}</p>`
         : disclosure(
             `Transfer ${workspace.name}`,
-            `The member you choose becomes an owner, and you an admin, at once. Only they can reverse this.${isWhole ? '' : ' Here are the members of this part of the list.'}`,
+            `The member you choose becomes an owner and you become an admin at once. Only they can reverse this.${isWhole ? '' : ' You can choose from the members on this page of the list.'}`,
             html`<form method="post" class="fields">${hiddenFields({ do: 'transfer' })}
             <label class="grow">New owner <select name="membership_id" required>${candidates.map((it) => html`<option value="${it.membership_id}">${it.display_name || it.email} (${it.email})</option>`)}</select></label>
-            <button class="button bad">Transfer the ownership</button></form>`,
+            <button class="button bad">Transfer ownership</button></form>`,
           )
     }`;
 }

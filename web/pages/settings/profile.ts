@@ -20,14 +20,14 @@ export const [profile, changeProfile] = settingsPage({
   path: '/me',
   title: 'Profile',
   flashMessages: {
-    named: 'Your name is changed.',
-    email: 'Two mails are on their way. Open the link in each of them within 24 hours.',
-    pictured: 'Your picture is changed.',
-    unpictured: 'Your picture is removed.',
-    password: 'Your password is set. You are signed out everywhere else.',
-    unset: 'Your password is removed. You now sign in by a link in a mail.',
-    ended: 'That browser or program is signed out.',
-    workspace: 'The workspace is deleted. You can restore it below for 30 days.',
+    named: 'Name changed.',
+    email: 'Two e-mails are on their way. Open the link in each within 24 hours.',
+    pictured: 'Picture changed.',
+    unpictured: 'Picture removed.',
+    password: 'Password set. You are signed out everywhere else.',
+    unset: 'Password removed. You now sign in with a link sent by e-mail.',
+    ended: 'Browser or program signed out.',
+    workspace: 'Workspace deleted. You can restore it below within 30 days.',
   },
   actions: {
     async name({ api, form }) {
@@ -102,8 +102,8 @@ export const [profile, changeProfile] = settingsPage({
       ${methods.includes('password') && passwordForm(context)}
       <h2>Where you are signed in</h2>
       <ul class="people">${sessions.records.map(sessionEntry)}</ul>${partLinks(sessions)}
-      ${disclosure('Sign out everywhere', 'All of these are signed out at once, including this one. API keys keep working.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
-      <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>
+      ${disclosure('Sign out everywhere', 'Signs out all of these at once, including this one. API keys keep working.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
+      <h2>Theme</h2><div class="narrowly">${themeForm(visit)}</div>
       ${ownData()}`;
   },
 });
@@ -112,8 +112,8 @@ function pictureForm({ user }: SettingsContext): Html {
   return html`<div class="own-picture">${face(user, 'large')}
     <form method="post" enctype="multipart/form-data" class="fields" aria-label="Your picture">${hiddenFields({ do: 'picture' })}
       <label class="grow">Picture <span class="hint">PNG, JPEG, WebP or GIF; at most 1 MiB and 1024 pixels on each side</span><input type="file" name="picture" required accept="image/png,image/jpeg,image/webp,image/gif" data-scaled></label>
-      <button class="button">Save the picture</button></form>
-    ${ownPicturePath(user.avatar_url) !== undefined && actionButton('unpicture', {}, 'Remove the picture', 'quiet')}</div>`;
+      <button class="button">Save picture</button></form>
+    ${ownPicturePath(user.avatar_url) !== undefined && actionButton('unpicture', {}, 'Remove picture', 'quiet')}</div>`;
 }
 
 function emailForm({ form }: Visit, { user }: SettingsContext, changes: readonly EmailChange[]): Html {
@@ -125,13 +125,13 @@ function emailForm({ form }: Visit, { user }: SettingsContext, changes: readonly
         old_confirmed,
         new_confirmed,
         expires_at,
-      }) => html`<div class="note"><p>The change to <strong>${email}</strong> waits for the link in the mail to
+      }) => html`<div class="note"><p>The change to <strong>${email}</strong> is pending. Open the link sent to
       ${old_confirmed ? 'the new address' : new_confirmed ? 'the old address' : 'each of the two addresses'}. The links work until ${time(expires_at)}.</p></div>`,
     )}
     <form method="post" class="fields" aria-label="Change your address">${hiddenFields({ do: 'email' })}
       <label class="grow">New address <input name="email" type="email" required maxlength="254" autocomplete="email" value="${refused}"></label>
-      <button class="button">Send the links</button></form>
-    <p class="small">The address changes when you have opened a link in a mail to the old one and a link in a mail to the new one. <a href="/sign-in?next=%2Fme">Sign in again</a> before, if it was more than 15 minutes ago. Invitations count for the address that you have.</p>`;
+      <button class="button">Send links</button></form>
+    <p class="small">The address changes once you open two links: one sent to the old address and one sent to the new one. If you signed in more than 15 minutes ago, <a href="/sign-in?next=%2Fme">sign in again</a> first. Invitations apply to your current address.</p>`;
 }
 
 /**
@@ -140,13 +140,13 @@ function emailForm({ form }: Visit, { user }: SettingsContext, changes: readonly
  */
 function ownData(): Html {
   return html`<h2>Your data</h2>
-    <p>One ZIP with all that this service has of you: your profile, sessions, keys and memberships, what you wrote where you may read it now, and what you did.</p>
+    <p>A ZIP file with everything this service stores about you: your profile, sessions, keys and memberships, everything you wrote that you can still read, and your activity.</p>
     <form method="post" action="/v1/me/export"><button class="button">Download your data</button></form>
     ${disclosure('Delete your account', deletionWords(), deletionForm())}`;
 }
 
 function deletionWords(): Content {
-  return html`Your name, address, sessions, keys, drafts and stars are gone at once, and it cannot be undone. Pages that you wrote stay in their workspaces, without your name. Workspaces that others own go on; of one that only you are in, delete the wikis first. <a href="/sign-in?next=%2Fme">Sign in again</a> before, if it was more than 15 minutes ago.`;
+  return html`Your name, address, sessions, keys, drafts and stars are deleted at once. This cannot be undone. Pages that you wrote stay in their workspaces, without your name. Workspaces that others own are not affected. If you are the only member of a workspace, delete its wikis first. If you signed in more than 15 minutes ago, <a href="/sign-in?next=%2Fme">sign in again</a> first.`;
 }
 
 function deletionForm(): Html {
@@ -158,7 +158,7 @@ function deletionForm(): Html {
 function workspaceList({ overview }: SettingsContext): Content {
   const { organizations } = overview.session;
   if (organizations.length === 0) {
-    return html`<p class="empty">You are in no workspace. See <a href="/invitations">who has invited you</a>, or <a href="/begin">create one of your own</a>.</p>`;
+    return html`<p class="empty">You are not in any workspace. See <a href="/invitations">your invitations</a>, or <a href="/begin">create a workspace</a>.</p>`;
   }
   return html`<ul class="list">${organizations.map(({ name, slug, role }) => html`<li><a href="/${slug}">${name}</a> <span class="tag">${role}</span></li>`)}</ul>`;
 }
@@ -176,16 +176,16 @@ function passwordForm({ user }: SettingsContext): Html {
   return html`<h2>Password</h2>
     <form method="post" class="stack narrowly">${hiddenFields({ do: 'password' })}
       <input type="text" name="username" autocomplete="username" value="${user.email}" hidden>
-      <label>Current password <span class="hint">empty if you have none</span><input name="current_password" type="password" autocomplete="current-password"></label>
+      <label>Current password <span class="hint">leave empty if you have none</span><input name="current_password" type="password" autocomplete="current-password"></label>
       <label>New password <span class="hint">at least 12 characters</span><input name="new_password" type="password" required autocomplete="new-password"></label>
-      <button class="button">Set the password</button></form>
-    ${disclosure('Remove the password', 'You then sign in by a link in a mail. Your sessions stay signed in.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
+      <button class="button">Set password</button></form>
+    ${disclosure('Remove password', 'You will sign in with a link sent by e-mail. Your sessions stay signed in.', actionButton('unset', {}, 'Remove password', 'bad'))}`;
 }
 
 const nameOf = (agent: string) => browserName(agent, ' on ') || 'A program';
 
 function sessionEntry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
   return html`<li><div class="who"><strong>${nameOf(user_agent)}</strong>${current && html` <span class="tag">this one</span>`}
-    <span class="small">From ${address}</span><span class="small">Since ${time(created_at)}</span><span class="small">Last used ${time(last_used_at)}</span></div>
+    <span class="small">From ${address}</span><span class="small">Signed in ${time(created_at)}</span><span class="small">Last used ${time(last_used_at)}</span></div>
     ${!current && actionButton('end', { session_id }, html`Sign out<span class="sr-only"> ${nameOf(user_agent)} from ${address}</span>`)}</li>`;
 }

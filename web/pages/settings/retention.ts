@@ -19,19 +19,19 @@ interface Setting {
 
 const SETTINGS: Record<SettingName, Setting> = {
   trash_days: {
-    label: 'Deleted pages, days',
+    label: 'Deleted pages (days)',
     shortest: 7,
-    what: 'Pages in the trash are deleted for good with their history and attachments after this number of days there. Empty: 30 days.',
+    what: 'Pages are deleted for good, with their history and attachments, after this many days in the trash. If empty: 30 days.',
   },
   revision_days: {
-    label: 'Old revisions of pages, days',
+    label: 'Old page revisions (days)',
     shortest: 30,
-    what: 'A revision is deleted for good this number of days after another one has replaced it. The current text of a page always stays, as do the last one that an upload made and those that unsaved changes of a user are based on. Empty: all revisions are kept.',
+    what: 'A revision is deleted for good this many days after a newer one replaced it. The current revision of a page is always kept. So are the latest revision from an upload and the revisions that unsaved changes are based on. If empty, all revisions are kept.',
   },
   audit_days: {
-    label: 'Audit log, days',
+    label: 'Audit log (days)',
     shortest: 90,
-    what: 'Records are deleted for good after this number of days, except those of changes here and of legal holds. Empty: all records are kept.',
+    what: 'Records are deleted for good after this many days, except records of changes on this page and of legal holds. If empty, all records are kept.',
   },
 };
 const NAMES = Object.keys(SETTINGS) as SettingName[];
@@ -43,9 +43,9 @@ export const [retention, changeRetention] = settingsPage({
   path: '/:workspace/-/retention',
   title: 'Retention',
   flashMessages: {
-    changed: 'The times are set. Nothing is deleted by them before tomorrow.',
-    held: 'The legal hold is set: from now on nothing is deleted for good.',
-    lifted: 'The legal hold is lifted. Nothing is deleted before tomorrow.',
+    changed: 'Retention times saved. Nothing is deleted before tomorrow.',
+    held: 'Legal hold set. Nothing is deleted for good from now on.',
+    lifted: 'Legal hold lifted. Nothing is deleted before tomorrow.',
   },
   actions: {
     async change({ api, form }, context) {
@@ -68,10 +68,10 @@ export const [retention, changeRetention] = settingsPage({
   },
   async main(visit, context) {
     const settings = await visit.api.get<Retention>(`${context.api}/retention`);
-    return html`<p class="lead">How long ${context.workspace.name} keeps what is not used any more. Once a day what is past is deleted for good.</p>
-      ${settings.legal_hold !== null && html`<div class="note"><p><strong>Under a legal hold nothing is deleted</strong>, whatever the times below say.</p></div>`}
-      ${settings.purges_after !== '' && html`<p>The times were changed, or a hold was lifted, within the last day. Nothing is deleted before ${time(settings.purges_after)}: until then a longer time saves it.</p>`}
-      <form method="post" class="stack" aria-label="Times">${hiddenFields({ do: 'change' })}${NAMES.map((name) => field(name, visit.form.get(name) ?? String(settings[name] ?? '')))}
+    return html`<p class="lead">How long ${context.workspace.name} keeps deleted pages, old revisions and the audit log. Expired data is deleted for good once a day.</p>
+      ${settings.legal_hold !== null && html`<div class="note"><p><strong>A legal hold is set, so nothing is deleted</strong>, regardless of the times below.</p></div>`}
+      ${settings.purges_after !== '' && html`<p>The times were changed or a legal hold was lifted within the last day. Nothing is deleted before ${time(settings.purges_after)}. Until then, you can still set a longer time.</p>`}
+      <form method="post" class="stack" aria-label="Retention times">${hiddenFields({ do: 'change' })}${NAMES.map((name) => field(name, visit.form.get(name) ?? String(settings[name] ?? '')))}
       <p><button class="button main">Save</button></p></form>
       <h2>Legal hold</h2>
       ${await hold(visit, context, settings)}`;
@@ -89,7 +89,7 @@ async function hold(visit: Visit, context: SettingsContext, { legal_hold }: Rete
   const reason = (label: string) =>
     html`<label class="grow">${label} <input name="reason" required maxlength="1000" autocomplete="off"></label>`;
   if (legal_hold === null) {
-    return html`<p>While it is set, no wiki, source or attachment can be deleted for good, and neither the trash nor the times above delete anything. Pages can still be written, and go to the trash.</p>
+    return html`<p>While a legal hold is set, no wiki, source or attachment can be deleted for good, and neither the trash nor the times above delete anything. Pages can still be edited and moved to the trash.</p>
       ${
         may
           ? html`<form method="post" class="fields" aria-label="Set a legal hold">${hiddenFields({ do: 'hold' })}${reason('Reason, for the audit log')}<button class="button">Set a legal hold</button></form>`
@@ -102,9 +102,9 @@ async function hold(visit: Visit, context: SettingsContext, { legal_hold }: Rete
     ${
       may
         ? disclosure(
-            'Lift the legal hold',
-            'A day later, what the trash and the times above say is deleted for good.',
-            html`<form method="post" class="fields">${hiddenFields({ do: 'lift' })}${reason('Reason, for the audit log')}<button class="button bad">Lift it</button></form>`,
+            'Lift legal hold',
+            'One day later, data past its time in the trash or past the times above is deleted for good.',
+            html`<form method="post" class="fields">${hiddenFields({ do: 'lift' })}${reason('Reason, for the audit log')}<button class="button bad">Lift legal hold</button></form>`,
           )
         : html`<p class="small">An owner can lift it.</p>`
     }`;

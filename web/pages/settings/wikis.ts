@@ -34,11 +34,11 @@ export const [wikis, changeWikis] = settingsPage({
   title: 'Wikis',
   flashMessages: {
     made: 'Wiki created.',
-    renamed: 'Saved. The address stays the same, so that links keep working.',
+    renamed: 'Saved. The address stays the same, so links keep working.',
     deleted: 'Wiki moved to the trash. You can restore it below within 30 days.',
     restored: 'Wiki restored.',
     purged: 'Wiki deleted for good.',
-    rooted: 'Counts for what is uploaded from now on; pages stay as they are.',
+    rooted: 'Saved. Applies to future uploads; existing pages stay unchanged.',
   },
   actions: {
     async make({ api, form }, context) {
@@ -92,7 +92,7 @@ export const [wikis, changeWikis] = settingsPage({
       }
       <ul class="people">${list.map((it) => wikiEntry(it, context, roots.get(it.wiki_id)))}</ul>
       ${deleted.length > 0 && html`<h2>Trash</h2><p>Deleted wikis are kept here for 30 days.</p><ul class="people">${deleted.map(deletedEntry)}</ul>`}
-      ${list.length === 0 && html`<p class="empty">There is no wiki here. ${context.can('wikis:create') ? 'Create one above.' : 'Ask a member to create one.'}</p>`}`;
+      ${list.length === 0 && html`<p class="empty">No wikis here yet. ${context.can('wikis:create') ? 'Create one above.' : 'Ask a member to create one.'}</p>`}`;
   },
 });
 
@@ -113,8 +113,8 @@ function wikiEntry(
           <label>Description <textarea name="description" rows="2" maxlength="1000">${description}</textarea></label><p><button class="button">Save</button></p></form>
         ${
           root !== undefined &&
-          html`<form method="post" class="fields">${hiddenFields({ do: 'root', wiki_id })}<label class="grow">Root of the site of its files, such as /powershell/ <input name="site_root" maxlength="200" autocomplete="off" spellcheck="false" value="${root}"></label><button class="button">Set</button></form>
-          <p class="small">Links of uploaded files that begin with it lead to the pages of their folder.</p>`
+          html`<form method="post" class="fields">${hiddenFields({ do: 'root', wiki_id })}<label class="grow">Site root of its files, such as /powershell/ <input name="site_root" maxlength="200" autocomplete="off" spellcheck="false" value="${root}"></label><button class="button">Set</button></form>
+          <p class="small">In uploaded files, links that begin with this root lead to pages of the uploaded folder.</p>`
         }
         <form method="post" class="fields">${hiddenFields({ do: 'delete', wiki_id })}<label class="grow">Title of the wiki, to confirm <input name="confirm_title" required autocomplete="off" spellcheck="false"></label><button class="button bad">Delete<span class="sr-only"> ${title}</span></button></form>`,
       )
@@ -126,7 +126,7 @@ function deletedEntry({ wiki_id, title, deleted_at, purged_after }: DeletedWiki)
     <form method="post">${hiddenFields({ do: 'restore', wiki_id })}<button class="button">Restore<span class="sr-only"> ${title}</span></button></form>
     ${disclosure(
       html`Delete for good<span class="sr-only"> ${title}</span>`,
-      'Its pages, their history, attachments and sources are deleted now. This cannot be undone.',
+      'Its pages, their history, attachments and sources are deleted immediately. This cannot be undone.',
       html`<form method="post" class="fields">${hiddenFields({ do: 'purge', wiki_id })}<label class="grow">Title of the wiki, to confirm <input name="confirm_title" required autocomplete="off" spellcheck="false"></label><button class="button bad">Delete for good<span class="sr-only">: ${title}</span></button></form>`,
     )}</li>`;
 }
