@@ -277,7 +277,7 @@ async function beginsWith(account: Account): Promise<string> {
 }
 
 test('a user whose address the issuer does not send or verify learns why no invitation is shown', async () => {
-  assert.match(await beginsWith({ sub: 'bare' }), /Your organization sends no e-mail address of yours/);
+  assert.match(await beginsWith({ sub: 'bare' }), /Your organization does not send your e-mail address/);
   logged((it) => it.reason === 'openid_no_address' && it.subject === 'bare');
   for (const [sub, email_verified, claim] of [
     ['no', false, 'false'],

@@ -64,7 +64,7 @@ test('at a LAN name the first user is told what to set, and then gets to a worki
   await there.goto(`${named}/welcome?token=${token}`);
   await there.getByLabel('Your name').fill('Ada');
   await there.getByLabel('Your e-mail').fill('ada@example.com');
-  await there.getByLabel('Name of your workspace').fill('Home');
+  await there.getByLabel('Workspace name').fill('Home');
   await there.getByRole('button', { name: 'Create my wiki' }).click();
   await there.waitForURL('**/home/main/-/upload?first');
   await there.goto(`${named}/home/main`);
@@ -105,7 +105,7 @@ test('without a mail server the inviter is told so, and passes on a link that th
   await page.goto(`${world.address}/welcome?token=${token}`);
   await page.getByLabel('Your name').fill('Ada');
   await page.getByLabel('Your e-mail').fill('ada@example.com');
-  await page.getByLabel('Name of your workspace').fill('Acme');
+  await page.getByLabel('Workspace name').fill('Acme');
   await page.getByRole('button', { name: 'Create my wiki' }).click();
   await page.waitForURL('**/acme/main/-/upload?first');
   await page.goto(`${world.address}/acme/-/members`);
@@ -114,9 +114,9 @@ test('without a mail server the inviter is told so, and passes on a link that th
   await page.getByText('No mail server is set up, so nothing was sent to grace@example.com.').waitFor();
   const link = await page.locator('#secret').innerText();
   await assertAccessible(page, 'the link of an invitation');
-  await page.getByRole('link', { name: 'Back to the members' }).click();
+  await page.getByRole('link', { name: 'Back to members' }).click();
   assert.equal(await page.getByText(link).count(), 0, 'it is shown once');
-  await page.getByRole('button', { name: 'Copy a link for grace@example.com' }).waitFor();
+  await page.getByRole('button', { name: 'Create link for grace@example.com' }).waitFor();
 
   const guest = await openContext(browser);
   const { page: theirs, complaints: others } = await openWatched(guest);

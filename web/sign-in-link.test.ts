@@ -49,7 +49,7 @@ test('the page of a sign-in link names the address that it signs in, and opening
   for (let look = 0; look < 3; look += 1) {
     const { status, body } = await browser().open(`/sign-in?token=${token}`);
     assert.deepEqual([status, body.includes(`Sign in as ${email}`)], [200, true]);
-    assert.ok(!body.includes('Who do you want to be?'));
+    assert.ok(!body.includes('Switch accounts?'));
   }
   const answer = await browser().submit('/sign-in/link', { token });
   assert.deepEqual([answer.status, await startedUser(answer)], [303, email]);
@@ -67,13 +67,13 @@ test('the page asks if another user is signed in, and signs in no user without a
   const { email, token } = await personWithLink();
   const present = await signedIn();
   const { body } = await present.open(`/sign-in?token=${token}`);
-  assert.ok(body.includes('Who do you want to be?'));
-  assert.ok(body.includes(`Stay ${present.email}`) && body.includes(`Sign in as ${email}`));
+  assert.ok(body.includes('Switch accounts?'));
+  assert.ok(body.includes(`Stay signed in as ${present.email}`) && body.includes(`Sign in as ${email}`));
   // A form without this question, for example from a page opened before another user signed in.
   for (const leaves of ['', 'user_x']) {
     const asked = await present.submit('/sign-in/link', { token, leaves });
     assert.deepEqual([asked.status, await startedUser(asked)], [200, undefined]);
-    assert.ok(asked.body.includes('Who do you want to be?'));
+    assert.ok(asked.body.includes('Switch accounts?'));
   }
   assert.equal((await present.me()).body.email, present.email);
   const chosen = await present.submit('/sign-in/link', { token, leaves: present.user_id });
@@ -85,7 +85,7 @@ test('a user who is already signed in as the user of the link is not asked', asy
   const present = await signedIn();
   const token = await signInLink(world, present.user_id);
   const { body } = await present.open(`/sign-in?token=${token}`);
-  assert.ok(!body.includes('Who do you want to be?'));
+  assert.ok(!body.includes('Switch accounts?'));
   const again = await present.submit('/sign-in/link', { token });
   assert.equal(await startedUser(again), present.email);
   assert.equal((await present.me()).status, 401, 'one session in one browser');

@@ -30,15 +30,15 @@ export const begin: WebRoute = {
     const other = await otherAccountNote(visit, me.email);
     return {
       page: renderAlone(visit, {
-        title: 'Begin',
+        title: 'Get started',
         main: html`<h1>You’re not in a workspace yet</h1>
           ${other}
           ${invitationList(overview.session.user, invitations)}
           ${invitations.length === 0 && html`<p>${noInvitations(me)}</p>`}
-          <p>${invitations.length === 0 ? 'You can also create' : 'Or create'} a workspace of your own: it comes with a wiki.</p>
+          <p>${invitations.length === 0 ? 'You can also create' : 'Or create'} a workspace of your own. It comes with a wiki.</p>
           <form method="post" action="/begin" class="stack">
-            <label>Name of the workspace <input name="name" required maxlength="100" autocomplete="organization"></label>
-            <button class="button main">Create a workspace</button>
+            <label>Workspace name <input name="name" required maxlength="100" autocomplete="organization"></label>
+            <button class="button main">Create workspace</button>
           </form>
           <form method="post" action="/sign-out"><button class="button quiet">Sign out</button></form>`,
       }),

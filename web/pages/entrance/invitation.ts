@@ -30,7 +30,7 @@ function main(invitation: InvitationOffer, token: string, me: Me | undefined, no
   const head = html`<h1>Join ${workspace_name}</h1>
     <p>${inviter_name} invited <strong>${email}</strong>. Your role: ${role}.</p>${note}`;
   if (state !== 'pending') {
-    return html`${head}<p>This invitation is ${state}. ${state === 'accepted' ? 'You are a member now.' : `Ask ${inviter_name} for a new one.`}</p>
+    return html`${head}<p>This invitation is ${state}. ${state === 'accepted' ? 'You are now a member.' : `Ask ${inviter_name} for a new one.`}</p>
       <p><a class="button" href="/">Go to your wikis</a></p>`;
   }
   const next = `${PATH}?${new URLSearchParams({ token })}`;
@@ -38,7 +38,7 @@ function main(invitation: InvitationOffer, token: string, me: Me | undefined, no
     return html`${head}<form method="post" action="/invitations/join" class="stack"><input type="hidden" name="token" value="${token}">
       ${nameField({ email, display_name: '' })}
       <button class="button main wide" autofocus>Join as ${email}</button></form>
-      <p class="small">You have an account here with another way to sign in? <a href="/sign-in?${String(new URLSearchParams({ email, next }))}">Sign in first</a></p>`;
+      <p class="small">Already have an account with another way to sign in? <a href="/sign-in?${String(new URLSearchParams({ email, next }))}">Sign in first</a></p>`;
   }
   if (me === undefined) {
     return html`${head}<p>Sign in with this address to accept.</p>
@@ -53,7 +53,7 @@ function main(invitation: InvitationOffer, token: string, me: Me | undefined, no
       <form method="post" action="/sign-out"><button class="button wide">Sign out</button></form>`;
   }
   if (me.email !== email) {
-    return html`${head}<p>You are signed in as <strong>${me.email}</strong>. Sign out, and sign in with the address that was invited.</p>
+    return html`${head}<p>You are signed in as <strong>${me.email}</strong>. Sign out, then sign in with the invited address.</p>
       <form method="post" action="/sign-out"><button class="button wide">Sign out</button></form>`;
   }
   return html`${head}<form method="post" action="${PATH}" class="stack"><input type="hidden" name="token" value="${token}">

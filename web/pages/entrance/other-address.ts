@@ -10,6 +10,6 @@ export function otherAddressNote({ request, publicUrl }: Visit): Html | undefine
   const came = otherAddress(request.raw, publicUrl);
   if (came === undefined) return undefined;
   return html`<div class="note bad" role="alert">
-    <p>This service is set up for <strong>${publicUrl}</strong>, and you came by <strong>${came}</strong>. Forms that are sent from here are refused.</p>
+    <p>This service is set up for <strong>${publicUrl}</strong>, and you came by <strong>${came}</strong>. Forms sent from this address are refused.</p>
     <p>Start the service with <code>PUBLIC_URL=${came}</code>, then load this page again.</p></div>`;
 }

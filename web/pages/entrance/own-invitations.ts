@@ -39,10 +39,10 @@ export type Me = User & { email_verified: boolean };
 export function noInvitations({ email, email_verified }: Me): string {
   const who = 'Ask the people who run its sign-in';
   if (email === '') {
-    return `Your organization sends no e-mail address of yours, so invitations cannot find you. ${who} to send it (the claim "email"), then sign in again.`;
+    return `Your organization does not send your e-mail address, so invitations cannot reach you. ${who} to send it (the claim "email"), then sign in again.`;
   }
   if (!email_verified) {
-    return `Invitations are open to verified addresses, and your organization does not confirm that ${email} is yours. ${who} to confirm it (the claim "email_verified"), then sign in again.`;
+    return `Invitations require a verified address, and your organization does not confirm that ${email} is yours. ${who} to confirm it (the claim "email_verified"), then sign in again.`;
   }
   return `No invitation for ${email}. Ask an owner of the workspace to invite this address.`;
 }

@@ -43,7 +43,7 @@ function signInPage(visit: Visit, { methods, has_users }: Methods, next: string,
   const passwords = methods.includes('password');
   return html`<h1>Sign in</h1>
     ${otherAddressNote(visit)}${note}
-    ${!has_users && html`<p class="note">There is no user yet. Open the link that the service printed when it started, in its log: it ends in <code>/welcome?token=…</code> and makes the first user.</p>`}
+    ${!has_users && html`<p class="note">There are no users yet. To create the first user, open the link that the service printed to its log at startup. It ends in <code>/welcome?token=…</code>.</p>`}
     ${
       methods.includes('openid') &&
       html`<p><a class="button main wide" href="/sign-in/openid?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>
@@ -53,8 +53,8 @@ function signInPage(visit: Visit, { methods, has_users }: Methods, next: string,
       <input type="hidden" name="next" value="${next}">
       <label>E-mail <input name="email" type="email" required maxlength="254" autocomplete="username" autofocus value="${visit.form.get('email') ?? visit.query.get('email') ?? ''}"></label>
       ${passwords && html`<label>Password <span class="hint">if you have one</span><input name="password" type="password" autocomplete="current-password"></label>`}
-      <button class="button main wide">${passwords ? 'Sign in' : 'Send me a link'}</button>
-      <p class="small">${passwords ? 'Without a password you get a link by mail.' : 'You get a mail with a link that signs you in, once, within 15 minutes.'}</p>
+      <button class="button main wide">${passwords ? 'Sign in' : 'Send me a sign-in link'}</button>
+      <p class="small">${passwords ? 'Without a password, we send you a sign-in link by e-mail.' : 'We send you a sign-in link by e-mail. It works once, within 15 minutes.'}</p>
     </form>
     ${themeForm(visit)}`;
 }
@@ -72,7 +72,8 @@ export const signIn: WebRoute = {
     const token = visit.query.get('token');
     if (token === null) {
       const note =
-        visit.query.has('deleted') && html`<div class="note good" role="status"><p>Your account is deleted.</p></div>`;
+        visit.query.has('deleted') &&
+        html`<div class="note good" role="status"><p>Your account has been deleted.</p></div>`;
       return renderSignIn(visit, localUrl(visit.query.get('next')), 200, note);
     }
     return linkPage(visit, token);
@@ -102,12 +103,12 @@ async function linkPage(visit: Visit, token: string): Promise<WebResponse> {
       <button class="button ${other ? '' : 'main'} wide"${!other && html` autofocus`}>Sign in as ${email}</button>
     </form>`;
   const main = other
-    ? html`<h1>Who do you want to be?</h1>
-      <p>The link in the mail signs in <strong>${email}</strong>. In this browser you are signed in as <strong>${other.email || other.display_name}</strong>.</p>
-      <p><a class="button main wide" href="/" autofocus>Stay ${other.email || other.display_name}</a></p>
+    ? html`<h1>Switch accounts?</h1>
+      <p>This link signs in <strong>${email}</strong>, but this browser is signed in as <strong>${other.email || other.display_name}</strong>.</p>
+      <p><a class="button main wide" href="/" autofocus>Stay signed in as ${other.email || other.display_name}</a></p>
       ${form}
-      <p class="small">If you sign in as ${email}, your present session in this browser ends. If you did not ask for the link, stay who you are.</p>`
-    : html`${(await mayConnect(visit)) ? connectForm(token, email) : html`<h1>Sign in</h1><p>The link in your mail signs in <strong>${email}</strong>.</p>`}${form}`;
+      <p class="small">Signing in as ${email} ends your current session in this browser. If you did not request the link, stay signed in as before.</p>`
+    : html`${(await mayConnect(visit)) ? connectForm(token, email) : html`<h1>Sign in</h1><p>This link signs you in as <strong>${email}</strong>.</p>`}${form}`;
   return { page: renderAlone(visit, { title: 'Sign in', main }) };
 }
 
@@ -185,13 +186,13 @@ export const sendSignIn: WebRoute = {
     return {
       cookies: [{ name: NEXT_COOKIE, value: encodeURIComponent(next), maxAgeSeconds: NEXT_SECONDS }],
       page: renderAlone(visit, {
-        title: visit.hasMail ? 'Check your mail' : 'Ask for your link',
+        title: visit.hasMail ? 'Check your e-mail' : 'Ask for your link',
         main: !visit.hasMail
           ? html`<h1>Ask for your link</h1>
-          <p>This service has no mail server, so nothing was sent. If <strong>${email}</strong> can sign in here, the people who run the service find your link in its log. It works once, within 15 minutes.</p>`
-          : html`<h1>Check your mail</h1>
+          <p>This service has no mail server, so nothing was sent. If <strong>${email}</strong> can sign in here, the people who run the service can find your link in its log. It works once, within 15 minutes.</p>`
+          : html`<h1>Check your e-mail</h1>
           <p>If <strong>${email}</strong> can sign in here, a link is on its way. It works once, within 15 minutes.</p>
-          <p class="small">Nothing arrived? Look in the spam folder, or <a href="/sign-in?next=${encodeURIComponent(next)}">try again</a>.</p>`,
+          <p class="small">Nothing arrived? Check your spam folder, or <a href="/sign-in?next=${encodeURIComponent(next)}">try again</a>.</p>`,
       }),
     };
   },
@@ -248,7 +249,7 @@ export const completeOpenId: WebRoute = {
       const cookies = [deletedAttempt, ...(await replaceSession(visit, tokens))];
       if (without_seat.length === 0) return { redirect: next, cookies };
       const main = html`<h1>You are signed in</h1>
-        <p>Your groups also open ${without_seat.join(', ')}, which has no free seat. Ask its administrators for one, then sign in again.</p>
+        <p>Your groups also give you access to ${without_seat.join(', ')}, but no seat is free there. Ask an administrator for a seat, then sign in again.</p>
         <p><a class="button main wide" href="${next}">Continue</a></p>`;
       return { cookies, page: renderAlone(visit, { title: 'You are signed in', main }) };
     } catch (error) {

@@ -21,7 +21,7 @@ export const signOut: WebRoute = {
     if (atIssuer === '') return { redirect: '/sign-in', cookies };
     // Chromium blocks the redirect of a form to another site unless `form-action` names it.
     const main = html`<h1>Signing out</h1>
-      <p>You are signed out of this service. Your organization's sign-out comes next.</p>
+      <p>You are signed out of this service. Next, sign out of your organization.</p>
       <p><a class="button main wide" href="${atIssuer}">Sign out of your organization</a></p>`;
     const head = html`<meta http-equiv="refresh" content="0;url=${atIssuer}">`;
     return { cookies, page: renderAlone(visit, { title: 'Signing out', main, head }) };

@@ -11,15 +11,15 @@ import { createSessionCookies } from './sign-in.ts';
 function renderForm(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {
   const given = (name: string) => visit.form.get(name) ?? '';
   return html`<h1>Welcome to Ibid</h1>
-    <p>You are the first user. Tell us who you are; then upload a folder, and it becomes a wiki.</p>
+    <p>You are the first user. Tell us who you are, then upload a folder to turn it into a wiki.</p>
     ${note}
     <form method="post" action="/welcome" class="stack">
       <input type="hidden" name="token" value="${token}">
       <label>Your name <input name="display_name" required maxlength="100" autocomplete="name" autofocus value="${given('display_name')}"></label>
       <label>Your e-mail <input name="email" type="email" required maxlength="254" autocomplete="username" value="${given('email')}"></label>
-      <label>Name of your workspace <span class="hint">a team, a project, yourself</span>
+      <label>Workspace name <span class="hint">a team, a project or yourself</span>
         <input name="workspace" maxlength="100" autocomplete="organization" value="${given('workspace')}"></label>
-      ${withPassword && html`<label>Password <span class="hint">optional: without one you sign in by a link in a mail</span><input name="password" type="password" autocomplete="new-password"></label>`}
+      ${withPassword && html`<label>Password <span class="hint">optional; without one, you sign in with a link sent by e-mail</span><input name="password" type="password" autocomplete="new-password"></label>`}
       <button class="button main wide">Create my wiki</button>
     </form>`;
 }
@@ -34,7 +34,7 @@ export const welcome: WebRoute = {
     const otherAddress = otherAddressNote(visit);
     const main =
       token === null
-        ? html`<h1>Welcome to Ibid</h1><p>Open the link that the service printed when it started: it ends in <code>/welcome?token=…</code>. As long as there are no users, each start prints a new one.</p><p><a class="button" href="/sign-in">I have signed in before</a></p>`
+        ? html`<h1>Welcome to Ibid</h1><p>Open the link that the service printed at startup. It ends in <code>/welcome?token=…</code>. Until the first user exists, each start prints a new link.</p><p><a class="button" href="/sign-in">I already have an account</a></p>`
         : otherAddress
           ? html`<h1>Welcome to Ibid</h1>${otherAddress}`
           : renderForm(visit, token, methods.includes('password'));

@@ -185,7 +185,7 @@ test('with no free seat a user signs in without the workspace and is told so; a 
   const back = new URL(await provider.browse(begun.headers.get('location') ?? '', account));
   const cookie = begun.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const page = await anonymous.send('GET', back.pathname + back.search, { headers: { ...html, cookie } });
-  assert.match(page.body, /Your groups also open gamma, which has no free seat\./);
+  assert.match(page.body, /Your groups also give you access to gamma, but no seat is free there\./);
 
   await seats(2);
   // The provider handles one account at a time, so collect the callbacks first.
