@@ -10,7 +10,7 @@ export class Problem extends Error {
   readonly request_id: string;
 
   constructor(status: number, body: { error?: string; message?: string; request_id?: string }) {
-    super(body.message ?? 'The service sent a reply that cannot be read.');
+    super(body.message ?? 'The service sent an unreadable reply.');
     this.status = status;
     this.code = body.error ?? 'internal_error';
     this.request_id = body.request_id ?? '';

@@ -508,7 +508,7 @@ longTest(
     assert.deepEqual(await searched.allTextContents(), ['pasteboard in:"weaving"', 'pasteboard']);
     await page.goto(`${root}/-/search`);
     await page.getByRole('button', { name: 'Delete Looms' }).click();
-    await page.locator('.results').getByText('What can be typed').waitFor();
+    await page.locator('.results').getByText('Search syntax').waitFor();
     assert.equal(await page.getByRole('link', { name: 'Looms' }).count(), 0);
     await page.goto(`${root}/-/search?query=pasteboard`);
     await page.getByRole('combobox', { name: 'Within' }).selectOption('weaving');
@@ -532,7 +532,7 @@ longTest(
     await assertAccessible(page, 'the filters in a sheet');
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByText('Filters (2)').click();
-    await page.getByRole('list', { name: 'Chosen filters' }).getByText('Titles only').click();
+    await page.getByRole('list', { name: 'Active filters' }).getByText('Titles only').click();
     await page.getByText('1 page', { exact: true }).waitFor();
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.locator('.find-help > summary').click();

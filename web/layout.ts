@@ -69,7 +69,7 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
 function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, text: Html): Html {
   const { wiki, workspace } = context;
   return html`
-<a class="skip" href="#main">Skip to the text</a>
+<a class="skip" href="#main">Skip to content</a>
 <header class="top">
   ${brand(context.pageUrl(), wiki.title, workspace.organization_id)}
   ${wikiSwitcher(context)}
@@ -79,7 +79,7 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
     <input id="find" name="query" type="search" placeholder="Search" autocomplete="off" value="${document.query ?? ''}" required maxlength="1024">
     <kbd aria-hidden="true">Ctrl K</kbd>
     <details class="find-help">
-      <summary aria-label="What can be typed" title="What can be typed">?</summary>
+      <summary aria-label="Search syntax" title="Search syntax">?</summary>
       <div class="menu-box">${searchHelp()}</div>
     </details>
   </form>

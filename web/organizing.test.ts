@@ -130,7 +130,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
       assert.equal(has, true, 'a letter finds the name behind the icon');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: '🧪 Gamma' }).waitFor();
-      await page.getByLabel('More about this page').click();
+      await page.getByLabel('More actions').click();
       await page.getByRole('button', { name: 'Icon…' }).click();
       await page.getByRole('button', { name: 'Remove the icon' }).click();
       await page.getByRole('heading', { level: 1, name: 'Gamma', exact: true }).waitFor();
@@ -232,7 +232,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
   });
 
   await t.test('the Markdown of a page is downloaded from its menu', async () => {
-    await page.getByLabel('More about this page').click();
+    await page.getByLabel('More actions').click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download as Markdown' }).click(),
@@ -242,7 +242,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
   });
 
   await t.test('the tree is made wider by keyboard and by pointer, and keeps its width', async () => {
-    const separator = page.getByRole('separator', { name: 'Width of the tree' });
+    const separator = page.getByRole('separator', { name: 'Sidebar width' });
     const width = async () => (await page.locator('nav.tree').boundingBox())?.width;
     assert.equal(await width(), 17 * 16);
     await separator.focus();

@@ -69,7 +69,7 @@ export async function readUpTo<T>(api: Api, path: string, most: number): Promise
 /** Renders links to the next part and back to the first; they work without scripts. */
 export function partLinks(
   { isFirst, first, next }: OtherParts,
-  words: { first: string; next: string } = { first: 'Back to the beginning', next: 'More' },
+  words: { first: string; next: string } = { first: 'Back to the start', next: 'More' },
 ): Content {
   if (isFirst && next === '') return false;
   return html`<p class="row-of-buttons">${!isFirst && html`<a class="button" href="${first}">${words.first}</a>`}

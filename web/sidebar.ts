@@ -14,5 +14,5 @@ export function sidebarWidth(cookie = ''): number {
 
 /** Renders the separator that changes the width of the tree; see elements/organize/sidebar.ts. */
 export function sidebarSeparator({ sidebarWidth: width }: Visit): Html {
-  return html`<div class="sidebar-size needs-script" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the tree" aria-valuemin="${NARROWEST}" aria-valuemax="${WIDEST}" aria-valuenow="${width}"></div>`;
+  return html`<div class="sidebar-size needs-script" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Sidebar width" aria-valuemin="${NARROWEST}" aria-valuemax="${WIDEST}" aria-valuenow="${width}"></div>`;
 }

@@ -150,8 +150,8 @@ export function breadcrumbs(context: WikiContext, way: readonly { path: string; 
   const folded = way.length > STEPS_MAX ? way.slice(1, -1) : [];
   const shown = folded.length > 0 ? [way[0], way.at(-1)] : way;
   const [first, ...rest] = shown.flatMap((step) => step ?? []).map(link);
-  return html`<nav class="crumbs" aria-label="Where this is"><ol>
+  return html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>
     <li><a href="${context.pageUrl()}">${context.wiki.title}</a></li>${first ?? nothing}
-    ${folded.length > 0 && html`<li><details class="menu start"><summary aria-label="${folded.length} pages between">…</summary><ul class="menu-box">${folded.map(link)}</ul></details></li>`}${rest}
+    ${folded.length > 0 && html`<li><details class="menu start"><summary aria-label="${folded.length} more pages">…</summary><ul class="menu-box">${folded.map(link)}</ul></details></li>`}${rest}
   </ol></nav>`;
 }

@@ -144,7 +144,7 @@ function wantsPage({ method = '', url = '', headers }: IncomingMessage): boolean
 const PAGE = /^\/(?:$|\?|(?!v1(?:[/?]|$))[a-z0-9-]+(?:[/?]|$))/;
 
 function noSuchFile(): ApiError {
-  return new ApiError('not_found', 'There is no such file of the web application.', { detail: 'Not Found' });
+  return new ApiError('not_found', 'There is no such file.', { detail: 'Not Found' });
 }
 
 /**
@@ -307,7 +307,7 @@ async function sendProblem(
   const problem = refused ? problemOf(refused, request) : (error as Problem);
   if (refused?.status === 403) logRefusal(refused, request);
   if (!(error instanceof Problem) && problem.status >= 500) {
-    request.log.error({ err: error, request_id: request.id }, 'a page could not be shown');
+    request.log.error({ err: error, request_id: request.id }, 'failed to render a page');
   }
   const visit = visitOf(app, assets, options, request);
   const cookies =

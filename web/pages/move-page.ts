@@ -39,10 +39,10 @@ async function renderForm(visit: Visit, status = 200, note: Content = false): Pr
       main: html`<article><h1>Rename or move</h1>${note}
         <form method="post" class="stack">
           <label>Title <input name="title" required maxlength="255" value="${visit.form.get('title') ?? page.title}"></label>
-          <label>Parent page <span class="hint">its address; empty: top level</span>
+          <label>Parent page <span class="hint">its address; leave empty for the top level</span>
             <input name="parent" list="parents" maxlength="1000" autocomplete="off" value="${visit.form.get('parent') ?? parent}"></label>
           <datalist id="parents">${branches.filter(({ page_id }) => page_id !== page.page_id).map(({ path, title }) => html`<option value="${path}">${title}</option>`)}</datalist>
-          <p class="small">Subpages move along, and old addresses lead to the new ones.</p>
+          <p class="small">Subpages move with the page. Old addresses redirect to the new ones.</p>
           <p class="row-of-buttons"><button class="button main">Save</button> <a class="button quiet" href="${context.pageUrl(page.path)}">Cancel</a></p>
         </form></article>`,
     }),

@@ -34,10 +34,10 @@ export function userMenu(visit: Visit, { user, workspace, wiki, overview }: User
     .slice(0, SHOWN);
   const slugOf = new Map(overview.session.organizations.map((it) => [it.organization_id, it.slug]));
   return html`<details class="menu">
-    <summary aria-label="You and your wikis">${face(user)}</summary>
+    <summary aria-label="Your account and wikis">${face(user)}</summary>
     <div class="menu-box">
       <p class="menu-who"><strong>${user.display_name}</strong><br><span>${user.email}</span>${workspace.role !== '' && html`<br><span>${workspace.role} of ${workspace.name}</span>`}</p>
-      <ul>${workspace.permissions.includes('members:read') && html`<li><a href="/${workspace.slug}/-/members">Settings of ${workspace.name}</a></li>`}<li><a href="/me">Your profile</a></li></ul>
+      <ul>${workspace.permissions.includes('members:read') && html`<li><a href="/${workspace.slug}/-/members">Settings for ${workspace.name}</a></li>`}<li><a href="/me">Your profile</a></li></ul>
       ${others.length > 0 && html`<ul>${others.map((it) => html`<li><a href="/${slugOf.get(it.organization_id) ?? ''}/${it.slug}">${it.title}</a></li>`)}</ul>`}
       ${themeForm(visit)}
       <form method="post" action="/sign-out"><button class="button quiet wide">Sign out</button></form>
@@ -48,7 +48,7 @@ export function userMenu(visit: Visit, { user, workspace, wiki, overview }: User
 const THEMES = { auto: 'Auto', light: 'Light', dark: 'Dark' } as const;
 
 export function themeForm({ theme, request }: Visit): Html {
-  return html`<form class="theme" method="post" action="/theme" aria-label="Colours">
+  return html`<form class="theme" method="post" action="/theme" aria-label="Theme">
     <input type="hidden" name="next" value="${request.method === 'GET' ? request.url : '/'}">
     ${Object.entries(THEMES).map(([value, name]) => html`<button name="theme" value="${value}" aria-pressed="${String(value === theme)}">${name}</button>`)}
   </form>`;

@@ -46,7 +46,7 @@ export function askForPlace(page: FullPage): Promise<Place | undefined> {
     list,
     chosen,
     element('label', {}, 'Place', places),
-    element('p', { className: 'small' }, 'Subpages move along, and old addresses lead to the new ones.'),
+    element('p', { className: 'small' }, 'Subpages move with the page. Old addresses redirect to the new ones.'),
     status,
     element('p', { className: 'row-of-buttons' }, move, cancel),
   );

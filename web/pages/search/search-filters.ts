@@ -97,7 +97,7 @@ export function filterForm(narrowed: Narrowed): Content {
   const { words, filters, action } = narrowed;
   const chosen = chosenFilters(narrowed);
   const title = chosen.find(({ name }) => name === 'isTitleOnly');
-  return html`<form class="search-filters" action="${action}" aria-label="Filter the results">
+  return html`<form class="search-filters" action="${action}" aria-label="Filter results">
     <input type="hidden" name="query" value="${words}">
     <details class="menu start filters"><summary class="button">Filters${chosen.length > 0 && ` (${chosen.length})`}</summary>
     <div class="menu-box filter-row">
@@ -105,7 +105,7 @@ export function filterForm(narrowed: Narrowed): Content {
       <span class="filter${title && ' chosen'}"><label><input type="checkbox" name="titles" value="only" ${filters.isTitleOnly && 'checked'}> Titles only</label></span>
       <button class="button">Apply</button>
     </div></details>
-    ${chosen.length > 0 && html`<ul class="chips" aria-label="Chosen filters">${chosen.map(({ text, without }) => html`<li><a class="chip" href="${without}" aria-label="Remove the filter ${text}"><bdi>${text}</bdi> <span aria-hidden="true">×</span></a></li>`)}</ul>`}
+    ${chosen.length > 0 && html`<ul class="chips" aria-label="Active filters">${chosen.map(({ text, without }) => html`<li><a class="chip" href="${without}" aria-label="Remove the filter ${text}"><bdi>${text}</bdi> <span aria-hidden="true">×</span></a></li>`)}</ul>`}
   </form>`;
 }
 

@@ -76,7 +76,7 @@ export const search: WebRoute = {
           )}
           ${pages && partLinks(pages)}
           ${hasQuery && saveSearchForm(context, words, filters)}
-          ${isEnough && isFirst && maySearchSources && html`<p><a href="${withSources(visit.path, visit.query)}">Search the sources too</a></p>`}
+          ${isEnough && isFirst && maySearchSources && html`<p><a href="${withSources(visit.path, visit.query)}">Also search the sources</a></p>`}
           ${
             sources.length > 0 &&
             html`<h2 id="sources">In the sources</h2>${sources.map(
@@ -98,5 +98,5 @@ function withSources(path: string, query: URLSearchParams): string {
 
 function nothingFound(isFirst: boolean): Content {
   if (!isFirst) return html`<p class="empty">No more pages.</p>`;
-  return html`<p class="empty">No page contains these words. Try fewer or other words, or narrow less.</p>${searchHelp()}`;
+  return html`<p class="empty">No page contains these words. Try fewer or other words, or remove filters.</p>${searchHelp()}`;
 }
