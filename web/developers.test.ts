@@ -98,7 +98,7 @@ test('a key can be tried in the reference, which loads everything from this serv
     const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])');
     assert.ok(!String(kept).includes(key.secret));
     await page.getByRole('link', { name: 'Authentication' }).click();
-    await page.getByRole('button', { name: 'Remove the key' }).click();
+    await page.getByRole('button', { name: 'Remove key' }).click();
     await find(page, 'overview', 'Get the overview');
     assert.equal((await send(page, '/v1/overview')).status(), 401);
     assert.match(complaints.splice(0).join('\n'), /^\S+ \S+\/v1\/overview was answered 401$/);

@@ -3,7 +3,7 @@ import type { Visit } from '../../visit.ts';
 
 function developerBar(): Html {
   return html`<header class="reference-top">
-<a class="reference-home" href="/">Ibid: to your wikis</a>
+<a class="reference-home" href="/">Ibid: your wikis</a>
 <nav aria-label="For developers"><a href="/docs">API reference</a> <a href="/docs/getting-started">Getting started</a> <a href="/docs/errors">Errors</a> <a href="/openapi.json">openapi.json</a></nav>
 </header>`;
 }

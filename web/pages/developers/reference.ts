@@ -24,8 +24,8 @@ export function referencePage(visit: Visit): WebResponse {
 <openapi-explorer spec-url="/docs/openapi.json" collapse hide-server-selection>
 <div slot="overview">
 <h1>Ibid API</h1>
-<p>Begin with <a href="/docs/getting-started">ten minutes of the API</a>. Every <a href="/docs/errors">error code</a> says what to do. Programs read <a href="/openapi.json">openapi.json</a>.</p>
-<p>Send a credential with each request: <code>Authorization: Bearer &lt;API key or access token&gt;</code>. To try an operation here, enter a key under <em>Authentication</em>, or be signed in.</p>
+<p>Start with the <a href="/docs/getting-started">ten-minute tutorial</a>. Each <a href="/docs/errors">error code</a> explains what to do. For programs, the API is described in <a href="/openapi.json">openapi.json</a>.</p>
+<p>Send a credential with each request: <code>Authorization: Bearer &lt;API key or access token&gt;</code>. To try an operation here, enter a key under <em>Authentication</em> or sign in.</p>
 </div>
 <div slot="overview-api-description"></div>
 <form slot="authentication" class="reference-key" autocomplete="off">
@@ -33,15 +33,15 @@ export function referencePage(visit: Visit): WebResponse {
 <p id="reference-key-state" role="status">Requests from this page use the session of this browser, if you are signed in.</p>
 <label for="reference-key">API key or access token</label>
 <input id="reference-key" type="password" autocomplete="off" spellcheck="false" required>
-<p>The key stays in this page and is gone when you leave it.</p>
+<p>The key is kept only in this page, until you leave it.</p>
 <button type="submit">Use this key</button>
-<button type="button" hidden>Remove the key</button>
+<button type="button" hidden>Remove key</button>
 </form>
 </openapi-explorer>
 <noscript><div class="reference-plain">
 <h1>Ibid API</h1>
-<p>The reference needs JavaScript. The same description, for programs and other viewers, is <a href="/openapi.json">openapi.json</a>.</p>
-<p><a href="/docs/getting-started">Getting started</a> needs no script, nor does the list of <a href="/docs/errors">errors</a>.</p>
+<p>The reference needs JavaScript. The same description is available to programs and other viewers as <a href="/openapi.json">openapi.json</a>.</p>
+<p><a href="/docs/getting-started">Getting started</a> and the list of <a href="/docs/errors">errors</a> work without JavaScript.</p>
 <p>Send a credential with each request: <code>Authorization: Bearer &lt;API key or access token&gt;</code>.</p>
 </div></noscript>
 </div>`,
