@@ -77,7 +77,7 @@ longTest('the position of a page is set by hand, and changes only on request', {
     await text(page).waitFor();
     await page.getByLabel('Title').fill('How it begins');
     const { y = 0 } = (await text(page).boundingBox()) ?? {};
-    const place = page.getByText('Place and address');
+    const place = page.getByText('Location and address');
     assert.ok(((await place.boundingBox())?.y ?? 0) > y, 'the text comes first');
     await place.click();
     await page.getByLabel('Parent page').fill('guide');
@@ -958,7 +958,7 @@ test('files dropped anywhere on a page are uploaded', { skip }, async () => {
   await page.locator('main').dispatchEvent('dragenter', { dataTransfer });
   await page.locator('main').dispatchEvent('drop', { dataTransfer });
   await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();
-  await page.getByRole('link', { name: 'A new page' }).click();
+  await page.getByRole('link', { name: 'Page created' }).click();
   await page.locator('.prose').getByText('From above.').waitFor();
   assert.equal((await owner.get(`${api}/uploads`)).body.length, 1);
   assert.deepEqual(complaints, []);
@@ -978,6 +978,6 @@ test('the newest uploads are listed first', { skip }, async () => {
   await page.locator(`.list a[href$="${last.body.upload_id}"]`).waitFor();
   assert.equal(await page.locator('.list > li').count(), 1);
   await assertAccessible(page, 'older uploads');
-  await page.getByRole('link', { name: 'The newest' }).click();
+  await page.getByRole('link', { name: 'Newest' }).click();
   await page.waitForURL(`${world.address}${root}/-/uploads`);
 });

@@ -99,9 +99,9 @@ export class EditorForm {
     const [save, other] = this.element.querySelectorAll<HTMLButtonElement>('button[name=status]');
     if (!save || !other) return;
     save.value = isDraft ? 'draft' : 'published';
-    save.textContent = isDraft ? 'Save as a draft' : 'Save';
+    save.textContent = isDraft ? 'Save as draft' : 'Save';
     other.value = isDraft ? 'published' : 'draft';
-    other.textContent = isDraft ? 'Publish' : 'Save as a draft';
+    other.textContent = isDraft ? 'Publish' : 'Save as draft';
   }
 
   /** The status of the page after an ordinary save. */

@@ -75,8 +75,8 @@ export function renderEditor(
 ${draft.markdown}</textarea></label>
           </div>
           <div class="editor-do">
-            <button class="button main" name="status" value="${isDraft ? 'draft' : 'published'}">Save${isDraft && ' as a draft'}</button>
-            <button class="button" name="status" value="${isDraft ? 'published' : 'draft'}">${isDraft ? 'Publish' : 'Save as a draft'}</button>
+            <button class="button main" name="status" value="${isDraft ? 'draft' : 'published'}">Save${isDraft && ' as draft'}</button>
+            <button class="button" name="status" value="${isDraft ? 'published' : 'draft'}">${isDraft ? 'Publish' : 'Save as draft'}</button>
             <a class="button quiet" href="${cancelUrl}">Cancel</a>
             <span class="draft-state" role="status"></span>
           </div>
@@ -104,20 +104,20 @@ function positionFields(
   const isMoved = slug !== was_slug || parent !== was_parent;
   const address = `${context.pageUrl(parent)}/${slug || '…'}`;
   const possibleParents = branches.filter(({ path }) => path !== page?.path && !path.startsWith(`${page?.path}/`));
-  return html`<details class="where"${isMoved && html` open`}><summary>Place and address <span class="small where-address">${address}</span></summary>
+  return html`<details class="where"${isMoved && html` open`}><summary>Location and address <span class="small where-address">${address}</span></summary>
     <input type="hidden" name="was_slug" value="${was_slug}"><input type="hidden" name="was_parent" value="${was_parent}">
     <div class="where-fields">
-    <label>Parent page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none: at the top of the wiki" value="${parent}"></label>
-    <label>URL slug <input name="slug" maxlength="48" autocomplete="off" spellcheck="false" placeholder="made from the title" value="${slug}"></label>
+    <label>Parent page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none (top level)" value="${parent}"></label>
+    <label>URL slug <input name="slug" maxlength="48" autocomplete="off" spellcheck="false" placeholder="generated from the title" value="${slug}"></label>
     </div>
     <datalist id="pages">${possibleParents.map(({ path, title }) => html`<option value="${path}">${title}</option>`)}</datalist>
-    ${page && html`<p class="small">Links and old addresses go on leading here.</p>`}</details>`;
+    ${page && html`<p class="small">Existing links and old addresses keep working.</p>`}</details>`;
 }
 
 function deleteForm(context: WikiContext, page: FullPage): Content {
   return html`<details class="danger"><summary>Delete this page</summary>
     <form method="post" action="${context.actionUrl('delete')}"><input type="hidden" name="page_id" value="${page.page_id}">
-    <p>It goes to the trash with the pages below it, and can be restored from there until the day that the trash shows.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
+    <p>It moves to the trash with the pages below it. You can restore it until the date shown there.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
 }
 
 export function draftFromForm({ form }: Visit): Draft {

@@ -27,8 +27,8 @@ export const templates: WebRoute = {
         title: 'Templates',
         tree: renderTree(context, branches),
         main: html`<article><h1>Templates</h1>
-          <p>Any page can be a template: choose <em>Use as a template</em> in its menu. In its title and its text <code>{{title}}</code>, <code>{{date}}</code> and <code>{{author}}</code> stand for what the new page has.</p>
-          ${part.records.length === 0 ? html`<p class="empty">${part.isFirst ? 'No page is a template.' : 'There is nothing more.'}</p>` : html`<ul class="list">${part.records.map((it) => entry(context, it))}</ul>`}
+          <p>Any page can be a template: choose <em>Use as template</em> in its menu. In its title and text, <code>{{title}}</code>, <code>{{date}}</code> and <code>{{author}}</code> are replaced with the values of the new page.</p>
+          ${part.records.length === 0 ? html`<p class="empty">${part.isFirst ? 'No templates yet.' : 'No more entries.'}</p>` : html`<ul class="list">${part.records.map((it) => entry(context, it))}</ul>`}
           ${partLinks(part)}</article>`,
       }),
     };
@@ -39,7 +39,7 @@ function entry(context: WikiContext, { page_id, path, title, description, status
   return html`<li><a href="${context.pageUrl(path)}" dir="auto">${title}</a>${status !== 'published' && html` <span class="tag">${status}</span>`}
     ${description !== '' && html`<p class="small" dir="auto">${description}</p>`}
     <form method="post" class="row-of-buttons"><input type="hidden" name="page_id" value="${page_id}">
-    <a class="button" href="${context.actionUrl('new')}?template=${page_id}">New page</a><button class="button quiet" name="do" value="remove">Not a template any more</button></form></li>`;
+    <a class="button" href="${context.actionUrl('new')}?template=${page_id}">New page</a><button class="button quiet" name="do" value="remove">Remove from templates</button></form></li>`;
 }
 
 /** Marks a page as a template, or removes the mark. */
@@ -65,7 +65,7 @@ export async function offeredTemplates({ api }: Visit, context: WikiContext, par
   if (all.length === 0) return false;
   const address = (page_id: string) =>
     `${context.actionUrl('new')}?${new URLSearchParams({ ...(parent !== '' && { parent }), template: page_id })}`;
-  return html`<nav class="begin-with" aria-label="Templates"><span>Begin with a template:</span>
+  return html`<nav class="begin-with" aria-label="Templates"><span>Start with a template:</span>
     ${all.map(({ page_id, title }) => html`<a class="button quiet" href="${address(page_id)}" dir="auto">${title}</a>`)}</nav>`;
 }
 

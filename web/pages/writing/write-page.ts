@@ -87,7 +87,7 @@ export const saveEdit: WebRoute = {
     const marked = conflictMarkLine(draft.markdown);
     if (marked !== undefined) {
       const branches = await loadBranches(visit.api, context, page.page_id);
-      const note = html`<div class="note bad" role="alert"><p>Nothing was saved: the text still has marks of two versions, first in line ${marked}. Keep what is right between <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>, remove the marks, and save again.</p></div>`;
+      const note = html`<div class="note bad" role="alert"><p>Nothing was saved: the text still contains conflict markers, first in line ${marked}. Keep the right text between <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>, remove the markers, and save again.</p></div>`;
       return renderEditor(visit, context, { draft, page, branches, trailEnd: page.page_id, status: 409, note });
     }
     const markdown = renameHeading(draft.markdown, page.title, title);
@@ -126,10 +126,10 @@ async function mergeConflict(visit: Visit, context: WikiContext, page: FullPage,
       ${
         conflicts === 0
           ? 'Your changes and theirs are in different places. Check the text and save.'
-          : html`You both changed ${conflicts === 1 ? 'one place' : `${conflicts} places`}: look for the lines that begin with <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, keep what is right, remove the marks, and save.`
+          : html`You both changed ${conflicts === 1 ? 'one place' : `${conflicts} places`}: look for the lines that begin with <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, keep the right text, remove the markers, and save.`
       }</p>
       ${title !== page.title && html`<p>Their title is “${page.title}”.</p>`}
-      <details><summary>What they changed</summary>${diffTable(diff)}</details></div>`,
+      <details><summary>Their changes</summary>${diffTable(diff)}</details></div>`,
   };
 }
 
