@@ -23,7 +23,7 @@ try {
   await page.goto(`${service.address}/welcome${new URL(service.welcome ?? '').search}`);
   await page.getByLabel('Your name').fill('Ada Lovelace');
   await page.getByLabel('Your e-mail').fill('ada@example.com');
-  await page.getByLabel('Name of your workspace').fill('Ibid');
+  await page.getByLabel('Workspace name').fill('Ibid');
   await page.getByRole('button', { name: 'Create my wiki' }).click();
   const input = page.locator('input[type=file]:not([webkitdirectory])');
   await input.waitFor({ state: 'attached' });
@@ -63,7 +63,7 @@ try {
   await page.goto(new URL('-/upload', `${page.url().split('/-/')[0]}/`).href);
   await page.locator('html.scripted').waitFor();
   await input.setInputFiles(join(root, 'docs/example.pdf'));
-  await page.getByRole('link', { name: 'A new page' }).click();
+  await page.getByRole('link', { name: 'Page created' }).click();
   await page.locator('.prose p').nth(1).hover();
   await page.getByRole('button', { name: 'Where does this come from?' }).click();
   await page.getByRole('link', { name: /Open the PDF at page/ }).click();

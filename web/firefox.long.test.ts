@@ -69,7 +69,7 @@ test('a user of Firefox can sign in, read, search, upload, write and organize', 
     ];
     await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(files);
     await heading(page, 'Done');
-    await page.getByRole('link', { name: 'A new page' }).first().click();
+    await page.getByRole('link', { name: 'Page created' }).first().click();
     await page.locator('.prose').getByText('Text of a file.').waitFor();
     // Firefox ignores a navigation while the previous page is still loading.
     await page.waitForLoadState();

@@ -24,9 +24,9 @@ export function incompleteNote(
 export function lossList(losses: readonly SourceLoss[], share: number | undefined): Content {
   if (losses.length === 0) return nothing;
   const review = lossesInWords(losses);
-  return html`<section id="${ANCHOR}"><h2>Not in the text</h2>
-    <p>${share !== undefined && `The text has ${percent(share)} of the characters of the file. `}${review !== '' && `To look at: ${review}.`}</p>
-    <div class="scroll" tabindex="0" role="group" aria-label="Not in the text"><table><thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Characters</th><th scope="col">It begins</th></tr></thead><tbody>
+  return html`<section id="${ANCHOR}"><h2>Missing from the text</h2>
+    <p>${share !== undefined && `The text has ${percent(share)} of the file’s characters. `}${review !== '' && `To review: ${review}.`}</p>
+    <div class="scroll" tabindex="0" role="group" aria-label="Missing from the text"><table><thead><tr><th scope="col">Content</th><th scope="col">Location</th><th scope="col">Characters</th><th scope="col">Starts with</th></tr></thead><tbody>
     ${losses.map((loss) => html`<tr><td>${lossWords(loss)}</td><td>${placeOf(loss)}</td><td>${loss.characters || ''}</td><td>${loss.excerpt}</td></tr>`)}
     </tbody></table></div></section>`;
 }

@@ -107,10 +107,10 @@ test('an upload is paused, survives a reload, and is resumed with the same files
 
   await t.test('the outcome of each file is shown', async () => {
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
-    assert.match((await row('notes/small.md').first().textContent()) ?? '', /A new page/);
+    assert.match((await row('notes/small.md').first().textContent()) ?? '', /Page created/);
     await page.getByRole('heading', { name: 'Not used' }).waitFor();
     await assertAccessible(page, 'done');
-    await row('notes/small.md').getByRole('link', { name: 'A new page' }).click();
+    await row('notes/small.md').getByRole('link', { name: 'Page created' }).click();
     await page.getByRole('heading', { level: 1, name: 'Small' }).waitFor();
     await page.goto(`${root}/-/upload`);
     await page.locator('html.scripted').waitFor();

@@ -23,10 +23,10 @@ export const brokenLinks: WebRoute = {
         title: 'Broken links',
         tree: renderTree(context, branches),
         main: html`<article><h1>Broken links</h1>
-          <p>The page or picture that each of these names is not in this wiki. A link works as soon as its page is there; otherwise edit the page, or its file and upload it again.</p>
+          <p>These links point to pages or pictures that are not in this wiki. A link works as soon as its target is added. Otherwise, edit the page, or edit its file and upload it again.</p>
           ${
             part.records.length === 0
-              ? html`<p class="empty">${part.isFirst ? 'There are no broken links.' : 'There is nothing more.'}</p>`
+              ? html`<p class="empty">${part.isFirst ? 'No broken links.' : 'No more entries.'}</p>`
               : html`<ul class="list">${part.records.map((it) => listed(context, it))}</ul>`
           }${partLinks(part)}</article>`,
       }),

@@ -70,9 +70,9 @@ async function renderGone(
         ${
           chosen && asked.length > 0
             ? question(context, chosen.decision, asked)
-            : html`<p>A sync of their folder did not have the files of these pages any more. The pages stay, marked as stale, until you keep or delete them, or the files come back.</p>
-              ${chosen && html`<p class="note" role="status">Choose the pages first.</p>`}
-              ${part.records.length === 0 ? html`<p class="empty">${part.isFirst ? 'No page waits for a decision.' : 'There is nothing more.'}</p>` : choices(context, part.records)}
+            : html`<p>The files of these pages were missing when their folder was synced. The pages stay, marked as stale, until you keep or delete them or the files come back.</p>
+              ${chosen && html`<p class="note" role="status">Select pages first.</p>`}
+              ${part.records.length === 0 ? html`<p class="empty">${part.isFirst ? 'No pages to review.' : 'No more entries.'}</p>` : choices(context, part.records)}
               ${partLinks(part)}`
         }</article>`,
     }),
@@ -82,18 +82,18 @@ async function renderGone(
 function choices(context: WikiContext, pages: readonly GonePage[]): Content {
   return html`<form method="post">
     <ul class="list">${pages.map((it) => html`<li><label><input type="checkbox" name="page_id" value="${it.page_id}"> <strong>${it.title}</strong></label> <a href="${context.pageUrl(it.path)}">${it.path}</a>${facts(it)}</li>`)}</ul>
-    <p class="row-of-buttons"><button class="button" name="do" value="keep">Keep the chosen pages</button><button class="button bad" name="do" value="delete">Delete the chosen pages</button></p></form>`;
+    <p class="row-of-buttons"><button class="button" name="do" value="keep">Keep selected pages</button><button class="button bad" name="do" value="delete">Delete selected pages</button></p></form>`;
 }
 
 function facts({ filename, pages_below, updated_at }: GonePage): Content {
-  return html`<p class="small">${filename} is gone · changed ${time(updated_at)}${pages_below > 0 && ` · ${countOf(pages_below)} below`}</p>`;
+  return html`<p class="small">${filename} is missing · changed ${time(updated_at)}${pages_below > 0 && ` · ${countOf(pages_below)} below`}</p>`;
 }
 
 function question(context: WikiContext, decision: Decision, pages: readonly GonePage[]): Content {
   const consequence =
     decision === 'keep'
-      ? 'They stay as they are, without the mark. No later sync asks for them again; a file of the same name is theirs again.'
-      : 'They go to the trash with all pages below them, and can be restored from there until the day that the trash shows.';
+      ? 'The pages stay and are no longer marked as stale. Later syncs do not report them again. A file with the same name that comes back belongs to its page again.'
+      : 'The pages move to the trash with all pages below them. You can restore them until the date shown there.';
   return html`<form method="post" action="${context.actionUrl('gone')}">
     <p><strong>${DECISIONS[decision]} ${countOf(pages.length)}?</strong> ${consequence}</p>
     <ul class="list">${pages.map((it) => html`<li><input type="hidden" name="page_id" value="${it.page_id}"><strong>${it.title}</strong> ${it.path}${facts(it)}</li>`)}</ul>

@@ -39,8 +39,8 @@ export const sources: WebRoute = {
           <p>The uploaded files that pages were made from.</p>
           ${
             part.records.length === 0
-              ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'There is nothing more.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
-              : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th>${lossesOf.size > 0 && html`<th scope="col">Not in the text</th>`}<th scope="col">Since</th></tr></thead><tbody>
+              ? html`<p class="empty">${part.isFirst ? 'No files uploaded yet.' : 'No more entries.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
+              : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th>${lossesOf.size > 0 && html`<th scope="col">Missing from the text</th>`}<th scope="col">Uploaded</th></tr></thead><tbody>
                 ${part.records.map((it) => html`<tr><td><a href="${context.actionUrl('sources', it.source_id)}">${it.filename}</a></td><td class="figure">${formatBytes(it.byte_size)}</td><td>${it.page_count}</td>${lossesOf.size > 0 && html`<td>${losses(it)}</td>`}<td>${time(it.created_at)}</td></tr>`)}
                 </tbody></table></div>`
           }
@@ -77,10 +77,10 @@ export const source: WebRoute = {
         main: html`<article><p class="small"><a href="${context.actionUrl('sources')}">Sources</a></p><h1>${icon('source')} ${it.title}</h1>
           <dl class="facts">${row('File', it.filename)}${row('Kind', it.content_type)}${row('Size', formatBytes(it.byte_size))}
           ${row('Pages made from it', it.page_count)}${row('Uploaded', time(it.created_at))}
-          ${row('Upload', html`<a href="${context.actionUrl('uploads', it.upload_id)}">Its status</a>`)}
+          ${row('Upload', html`<a href="${context.actionUrl('uploads', it.upload_id)}">View status</a>`)}
           ${row('SHA-256', html`<code>${it.sha256}</code>`)}</dl>
           <p class="row-of-buttons">${it.content_type === 'application/pdf' && html`<a class="button" href="${file}" target="_blank" data-pdf="${JSON.stringify({ name: fileName(it.filename), page: 1, lastPage: 1, boxes: [], quote: '' } satisfies PdfLink)}">Open the PDF</a>`}
-          <a class="button" href="${file}" download>Save the file</a></p>
+          <a class="button" href="${file}" download>Download file</a></p>
           ${coverage && lossList(coverage.losses, coverage.share)}
           <h2>Extracted text</h2>
           ${renderPassage(text, start, end)}</article>`,
@@ -100,11 +100,11 @@ function requestedPassage({ query }: Visit): { start: number; end: number } {
 }
 
 function renderPassage(shown: SourceText, start: number, end: number): Content {
-  if (shown.length === 0) return html`<p class="empty">No text was found in it.</p>`;
+  if (shown.length === 0) return html`<p class="empty">No text was found in this file.</p>`;
   const from = Math.min(start, shown.end) - shown.start;
   const to = Math.min(end, shown.end) - shown.start;
   const marked = to > from && html`<mark id="passage">${shown.text.slice(from, to)}</mark>`;
-  return html`<div class="source-text" tabindex="0" role="region" aria-label="Text of the source">${shown.start > 0 && '… '}${shown.text.slice(0, from)}${marked}${shown.text.slice(to)}${shown.end < shown.length && ' …'}</div>`;
+  return html`<div class="source-text" tabindex="0" role="region" aria-label="Source text">${shown.start > 0 && '… '}${shown.text.slice(0, from)}${marked}${shown.text.slice(to)}${shown.end < shown.length && ' …'}</div>`;
 }
 
 export function formatBytes(bytes: number): string {

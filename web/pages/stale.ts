@@ -25,12 +25,12 @@ export const stale: WebRoute = {
         title: 'Stale pages',
         tree: renderTree(context, branches),
         main: html`<article><h1>Stale pages</h1>
-          <p>What these pages were made from has changed or is gone. Compare each with its source; then edit it, or keep it as it is until the source changes again.</p>
+          <p>The sources of these pages have changed or are missing. Compare each page with its source, then edit it or keep it as it is until the source changes again.</p>
           ${
             part.records.length === 0
-              ? html`<p class="empty">${part.isFirst ? 'No page is stale.' : 'There is nothing more.'}</p>`
+              ? html`<p class="empty">${part.isFirst ? 'No stale pages.' : 'No more entries.'}</p>`
               : html`<form method="post"><ul class="list">${part.records.map((it) => listed(context, it))}</ul>
-                <p class="row-of-buttons"><button class="button">Keep the chosen pages as they are</button></p></form>`
+                <p class="row-of-buttons"><button class="button">Keep selected pages as they are</button></p></form>`
           }${partLinks(part)}</article>`,
       }),
     };
@@ -56,7 +56,7 @@ function listed(context: WikiContext, it: StalePage): Content {
 
 function reason(context: WikiContext, { gone_filename, sources }: StalePage): Content {
   if (gone_filename !== '') {
-    return html`${gone_filename} is gone from its folder: <a href="${context.actionUrl('gone')}">keep or delete the page</a>`;
+    return html`${gone_filename} is missing from its folder: <a href="${context.actionUrl('gone')}">keep or delete the page</a>`;
   }
   if (sources.length === 0) return 'Its source was deleted';
   const names = sources.map(({ source_id, title, filename }, i) => {

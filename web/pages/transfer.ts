@@ -40,27 +40,27 @@ const NAMES: Record<string, string> = { export: 'The export', import: 'The impor
 function progress(context: WikiContext, job: Job): Html {
   const name = NAMES[job.kind] ?? 'The job';
   if (isRunning(job)) {
-    return html`<ibid-job data-job="${context.api}/jobs/${job.job_id}"><p class="note"><label>${name} is at work<progress max="100" value="${job.progress}">${job.progress} %</progress></label></p></ibid-job>`;
+    return html`<ibid-job data-job="${context.api}/jobs/${job.job_id}"><p class="note"><label>${name} is running<progress max="100" value="${job.progress}">${job.progress} %</progress></label></p></ibid-job>`;
   }
   if (job.status !== 'completed') {
-    return html`<div class="note bad" role="alert"><p>${name} failed. ${job.error || job.summary}</p><p>Nothing was changed. Start it again below.</p><p class="small">Job <code>${job.job_id}</code></p></div>`;
+    return html`<div class="note bad" role="alert"><p>${name} failed. ${job.error || job.summary}</p><p>Nothing was changed. Try again below.</p><p class="small">Job <code>${job.job_id}</code></p></div>`;
   }
-  return html`<div class="note good" role="status"><p>${name} is done. ${job.summary}</p>
+  return html`<div class="note good" role="status"><p>${name} is complete. ${job.summary}</p>
     ${
       job.kind === 'export'
-        ? html`<p><a class="button main" href="${context.api}/exports/${job.job_id}/content" download>Download the archive</a></p><p class="small">It is kept for seven days from ${time(job.finished_at ?? job.updated_at)}.</p>`
+        ? html`<p><a class="button main" href="${context.api}/exports/${job.job_id}/content" download>Download the archive</a></p><p class="small">It is available for seven days from ${time(job.finished_at ?? job.updated_at)}.</p>`
         : html`<p><a class="button main" href="${context.pageUrl()}">Read the wiki</a></p>`
     }</div>`;
 }
 
 function exportForm(context: WikiContext): Html {
-  return html`<h2>Export</h2><p>One ZIP with all pages as Markdown files, their attachments, and their whole history.</p>
+  return html`<h2>Export</h2><p>A ZIP file with all pages as Markdown files, their attachments and their full history.</p>
     <form method="post" action="${context.actionUrl('export')}"><button class="button main">Export ${context.wiki.title}</button></form>`;
 }
 
 function importForm(context: WikiContext, isEmpty: boolean): Html {
-  return html`<h2>Import</h2><p>A ZIP of Markdown, text or HTML files adds their pages here; its folders become the tree.
-    ${isEmpty ? 'An exported archive restores its pages, history and attachments.' : 'An exported archive needs an empty wiki: create one for it.'} It is imported as a whole, or not at all.</p>
+  return html`<h2>Import</h2><p>Upload a ZIP file of Markdown, text or HTML files to add them as pages. Its folders become the tree.
+    ${isEmpty ? 'An exported archive restores its pages, history and attachments.' : 'An exported archive needs an empty wiki; create one first.'} If an import fails, nothing is added.</p>
     <form method="post" action="${context.actionUrl('import')}" enctype="multipart/form-data" class="fields">
     <label class="grow">Archive <input type="file" name="file" accept=".zip,application/zip" required></label><button class="button">Import</button></form>`;
 }

@@ -10,7 +10,7 @@ import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 
 /** Common encodings of files that do not declare one, by their names in the Encoding Standard. */
 const ENCODINGS = [
-  ['', 'as the files say'],
+  ['', 'As declared in the files'],
   ['windows-1252', 'Western (Windows-1252)'],
   ['windows-1250', 'Central European (Windows-1250)'],
   ['windows-1251', 'Cyrillic (Windows-1251)'],
@@ -44,9 +44,9 @@ async function renderForm(
           <label class="button main pick">Choose a folder<input type="file" name="files" multiple webkitdirectory></label>
           <label class="button pick">Choose files<input type="file" name="files" multiple></label>
           </div>
-          <p><label><input type="checkbox" name="mode" value="sync"> Keep in sync with this folder</label><br><span class="small">The wiki follows the folder: files that were renamed keep their pages, and pages whose files are gone are listed for you to keep or delete.</span></p>
-          <details class="small"><summary>Texts in another encoding than UTF-8</summary><p><label>Encoding <select name="encoding">${ENCODINGS.map(([label, name]) => html`<option value="${label}">${name}</option>`)}</select></label></p></details>
-          <noscript><p><button class="button main">Upload the chosen files</button></p></noscript>
+          <p><label><input type="checkbox" name="mode" value="sync"> Keep in sync with this folder</label><br><span class="small">Renamed files keep their pages. Pages whose files are missing are listed for you to keep or delete.</span></p>
+          <details class="small"><summary>Files not encoded in UTF-8</summary><p><label>Encoding <select name="encoding">${ENCODINGS.map(([label, name]) => html`<option value="${label}">${name}</option>`)}</select></label></p></details>
+          <noscript><p><button class="button main">Upload selected files</button></p></noscript>
         </form>
         </ibid-upload>
         ${isFirst && context.can('pages:write') && html`<p class="small">Or <a href="${context.actionUrl('new')}">write the first page yourself</a>.</p>`}

@@ -37,20 +37,20 @@ export const uploads: WebRoute = {
         main: html`<article><h1>Uploads</h1>
           ${
             part.records.length === 0
-              ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'Nothing was uploaded before that.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
+              ? html`<p class="empty">${part.isFirst ? 'No files uploaded yet.' : 'No earlier uploads.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
               : html`<ul class="list">${part.records.map(
                   (it) =>
                     html`<li><a href="${context.actionUrl('uploads', it.upload_id)}">${time(it.created_at)}</a> <span class="tag">${statusWords(it)}</span><p>${readSummary(it.summary).counts || errorText(it.error)}</p></li>`,
                 )}</ul>`
           }
-          ${partLinks(part, { first: 'The newest', next: 'Older' })}</article>`,
+          ${partLinks(part, { first: 'Newest', next: 'Older' })}</article>`,
       }),
     };
   },
 };
 
 function statusWords(it: Upload): string {
-  if (it.status === 'uploading') return 'not finished';
+  if (it.status === 'uploading') return 'incomplete';
   const { failed } = readSummary(it.summary);
   return it.status === 'completed' && failed !== '' ? `${failed} failed` : STATUS_WORDS[it.status_label];
 }
@@ -92,9 +92,9 @@ async function renderUpload(
       main: html`<article><p class="small"><a href="${context.actionUrl('uploads')}">Uploads</a></p><h1>${headingOf(it)}</h1>
         ${note}
         ${isRunning && jobSteps(context, job)}
-        ${it.status === 'uploading' && html`<p>The upload is incomplete. In the browser that was sending the files, <a href="${context.actionUrl('upload')}">choose the same files again</a> to continue.</p>`}
+        ${it.status === 'uploading' && html`<p>To continue, <a href="${context.actionUrl('upload')}">choose the same files again</a> in the browser that was sending them.</p>`}
         ${outcome(context, it.summary)}
-        ${it.status === 'completed' && waiting.length > 0 && html`<p class="note">Files that pages were made from are gone from their folder. <a href="${context.actionUrl('gone')}">Keep or delete their pages</a></p>`}
+        ${it.status === 'completed' && waiting.length > 0 && html`<p class="note">The files of some pages are missing from their folder. <a href="${context.actionUrl('gone')}">Keep or delete these pages</a></p>`}
         ${it.error !== '' && html`<p class="note bad">${errorText(it.error)}</p>`}
         <p class="small">Uploaded ${time(it.created_at)}.</p>
         ${actions(context, it, jobs.length > 0)}
@@ -201,11 +201,11 @@ function fileName(context: WikiContext, { filename, source_id }: FileOfUpload): 
 
 const CHANGE_WORDS: Record<FileOfUpload['page_change'], string> = {
   '': 'Attached',
-  new: 'A new page',
+  new: 'Page created',
   updated: 'Page updated',
   merged: 'Page updated; edits by people were kept',
   same: 'No change',
-  kept: 'Page left as people edited it',
+  kept: 'Page not updated; it conflicts with edits by people',
 };
 
 function fileOutcome(context: WikiContext, file: FileOfUpload): Content {

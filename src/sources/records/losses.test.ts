@@ -92,7 +92,7 @@ test('the upload summary, the source list, the source and the page name the miss
   const list = await textAt(`-/sources/${source.source_id}`);
   assert.match(
     list,
-    /id="losses".*Not in the text.*The text has \d\d(?:\.\d)? % of the characters.*1 text beyond a limit.*the last rows.*of a long file/s,
+    /id="losses".*Missing from the text.*The text has \d\d(?:\.\d)? % of the file’s characters.*1 text beyond a limit.*the last rows.*of a long file/s,
   );
 });
 

@@ -12,7 +12,7 @@ export function openSource(link: HTMLAnchorElement, asked: SourceLink): void {
   text.className = 'viewer-text';
   text.tabIndex = 0;
   text.setAttribute('role', 'region');
-  text.setAttribute('aria-label', 'Text of the source');
+  text.setAttribute('aria-label', 'Source text');
   const panel = new ViewerPanel(link, asked.name, [barLink(link.href, 'Open the page of the source')], text);
   void new ShownText(panel, text, asked).begin();
 }
