@@ -62,7 +62,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await assertAccessible(page, 'welcome');
     await page.getByLabel('Your name').fill('Ada <b>Lovelace</b>');
     await page.getByLabel('Your e-mail').fill('ada@example.com');
-    await page.getByLabel('Name of your workspace').fill('Engine & Co');
+    await page.getByLabel('Workspace name').fill('Engine & Co');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/engine-co/main/-/upload?first');
     await assertAccessible(page, 'upload');
@@ -108,7 +108,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
 
   await t.test('a link skips to the text, and screen readers read everything in the order of the screen', async () => {
     const said = await page.locator('body').ariaSnapshot();
-    const parts = ['"Skip to the text"', 'search', 'tree "Pages"', 'heading "Use" [level=1]', 'heading "Cards"'];
+    const parts = ['"Skip to content"', 'search', 'tree "Pages"', 'heading "Use" [level=1]', 'heading "Cards"'];
     const order = [...parts, 'navigation "On this page"'].map((part) => said.indexOf(part));
     assert.deepEqual(
       order,
@@ -250,13 +250,13 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
 
   await t.test('the history shows what changed', async () => {
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
-    await page.getByLabel('More about this page').click();
+    await page.getByLabel('More actions').click();
     await assertAccessible(page, 'menu of a page');
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByText('current', { exact: true }).waitFor();
     await assertAccessible(page, 'history');
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.getByText('The title was').waitFor();
+    await page.getByText('The title changed from').waitFor();
     await assertAccessible(page, 'diff');
   });
 

@@ -12,7 +12,7 @@ export function pageActions(context: WikiContext, page: ReadPage, isStarred: boo
   const mayWrite = context.can('pages:write');
   const entry = (href: string, words: string) => html`<li><a href="${href}">${words}</a></li>`;
   return html`${starButton(context, page, isStarred)}${mayWrite && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}
-    <details class="menu page-menu"><summary class="button quiet" aria-label="More about this page" title="More">${icon('more')}</summary>
+    <details class="menu page-menu"><summary class="button quiet" aria-label="More actions" title="More">${icon('more')}</summary>
       <div class="menu-box"><ul>
         ${mayWrite && entry(`${context.actionUrl('new')}?parent=${page.page_id}`, 'New subpage')}
         ${mayWrite && entry(context.actionUrl('move', page.path), 'Rename or move')}
@@ -24,7 +24,7 @@ export function pageActions(context: WikiContext, page: ReadPage, isStarred: boo
         ${
           mayWrite &&
           html`<li><form method="post" action="${context.actionUrl('duplicate')}"><input type="hidden" name="page_id" value="${page.page_id}"><button>Duplicate</button></form></li>
-          <li><form method="post" action="${context.actionUrl('templates')}"><input type="hidden" name="page_id" value="${page.page_id}"><button name="do" value="add">Use as a template</button></form></li>`
+          <li><form method="post" action="${context.actionUrl('templates')}"><input type="hidden" name="page_id" value="${page.page_id}"><button name="do" value="add">Use as template</button></form></li>`
         }
         ${homeEntry(context, page)}
         ${mayWrite && html`<li class="needs-script"><button type="button" data-page-icon="${context.pageUrl(page.path)}" data-title="${page.title}">Icon…</button></li>`}

@@ -81,7 +81,7 @@ function embedCard(address: string, title: string) {
   const words = title.trim() || name;
   const verb = kind === 'video' ? 'Play' : 'Show';
   const { hostname } = new URL(frame);
-  return html`<figure class="embed ${kind}"><div class="embed-bar"><span class="embed-icon">${icon(ICONS[kind])}</span><div class="embed-words"><a href="${address}" rel="nofollow noopener noreferrer" dir="auto">${words}</a><span class="embed-from">${title.trim() !== '' && `${name} · `}<bdi>${address.replace(/^https?:\/\/(?:www\.)?/, '')}</bdi></span></div><button type="button" class="button embed-do needs-script" aria-expanded="false" aria-label="${verb} ${words}" title="Loads from ${hostname}, which has been sent nothing yet" data-frame="${frame}" data-verb="${verb}">${verb}</button></div></figure>`;
+  return html`<figure class="embed ${kind}"><div class="embed-bar"><span class="embed-icon">${icon(ICONS[kind])}</span><div class="embed-words"><a href="${address}" rel="nofollow noopener noreferrer" dir="auto">${words}</a><span class="embed-from">${title.trim() !== '' && `${name} · `}<bdi>${address.replace(/^https?:\/\/(?:www\.)?/, '')}</bdi></span></div><button type="button" class="button embed-do needs-script" aria-expanded="false" aria-label="${verb} ${words}" title="Nothing is sent to ${hostname} until you click" data-frame="${frame}" data-verb="${verb}">${verb}</button></div></figure>`;
 }
 
 /** Returns whether the words of a link are its address; `www.example.com` counts too. */

@@ -311,7 +311,7 @@ test('a page is starred from its bar without a script, and is then listed in the
   const form = (what: string) => ({ page_id: page.page_id, path, do: what });
   const { status, headers } = await me.submit('/hostile/w/-/stars', form('add'));
   assert.deepEqual([status, headers.get('location')], [303, `/hostile/w/${path}`]);
-  assert.deepEqual((await button())?.slice(1), ['remove', 'Remove the star']);
+  assert.deepEqual((await button())?.slice(1), ['remove', 'Remove star']);
   const starred = async () =>
     /<h2>Starred<\/h2>([\s\S]*?)<\/section>/.exec((await me.open('/hostile/w')).body)?.[1] ?? '';
   assert.ok((await starred()).includes(`href="/hostile/w/${path}"`), title);
@@ -333,7 +333,7 @@ test('a wiki begins with the page that its manager has chosen, for users who may
   };
   assert.ok(
     (await me.open('/hostile/w/begin-here')).body.includes(
-      `<button name="page_id" value="${page_id}">Use as the home page`,
+      `<button name="page_id" value="${page_id}">Use as home page`,
     ),
   );
   assert.ok(!(await viewer.open('/hostile/w/begin-here')).body.includes('/-/home'));
@@ -344,9 +344,9 @@ test('a wiki begins with the page that its manager has chosen, for users who may
   assert.equal(await homeOf(viewer), '/hostile/w/begin-here');
   assert.match(
     (await me.open('/hostile/w/-/overview')).body,
-    /This wiki begins with <a href="\/hostile\/w\/begin-here"/,
+    /The home page of this wiki is <a href="\/hostile\/w\/begin-here"/,
   );
-  assert.ok(!(await viewer.open('/hostile/w/-/overview')).body.includes('Begin with this overview'));
+  assert.ok(!(await viewer.open('/hostile/w/-/overview')).body.includes('Use this overview instead'));
 
   await owner.patch(`${api}/pages/${page_id}`, { status: 'draft', base_revision: 1 });
   assert.equal(await homeOf(viewer), 200, 'a draft is no home for who may not read it');
@@ -387,7 +387,7 @@ test("a wiki begins with the user's unsaved texts and recent changes, and a work
     /^<h2>Recently changed<\/h2>[\s\S]*?>Loom rules<[\s\S]*?Grace Hopper[\s\S]*?<time [\s\S]*?the threads dry/,
   );
   assert.doesNotMatch(mine, /Your drafts/, 'the draft is of another');
-  const [, unsaved = ''] = /<h2>Not saved yet<\/h2>([\s\S]*?)<\/section>/.exec(mine) ?? [];
+  const [, unsaved = ''] = /<h2>Unsaved changes<\/h2>([\s\S]*?)<\/section>/.exec(mine) ?? [];
   const addresses = [...unsaved.matchAll(/href="([^"]+)"/g)].map(([, address]) => address);
   assert.deepEqual(addresses, [
     `/hostile/w/-/edit?page=${page.page_id}`,
@@ -398,7 +398,7 @@ test("a wiki begins with the user's unsaved texts and recent changes, and a work
   const theirs = await browserOf(member.user_id);
   const other = String((await theirs.open('/hostile/w')).body);
   assert.match(other, /<h2>Your drafts<\/h2>[\s\S]*?>Half a thought</);
-  assert.doesNotMatch(other, /Not saved yet/, 'only who writes a text is told of it');
+  assert.doesNotMatch(other, /Unsaved changes/, 'only who writes a text is told of it');
   const shared = String((await theirs.open('/hostile')).body);
   for (const shown of ['href="/hostile/w"', 'href="/hostile/other"', '>Loom rules<', 'Grace Hopper'])
     assert.ok(shared.includes(shown), shown);
@@ -574,7 +574,7 @@ test('without scripts concurrent edits are merged, and neither text is lost', as
   const [, withMarks = ''] = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(both.body) ?? [];
   const published = await edit(withMarks.replaceAll('&lt;', '<').replaceAll('&gt;', '>'), '3');
   assert.equal(published.status, 409, 'marks of a conflict are not shown to readers');
-  assert.match(published.body, /still has marks of two versions, first in line 1\b/);
+  assert.match(published.body, /still contains conflict markers, first in line 1\b/);
   const saved = (await owner.get(`${api}/pages/path/together`)).body;
   assert.deepEqual([saved.revision, saved.markdown], [3, text], 'a conflict writes nothing');
 });
@@ -676,8 +676,8 @@ test('users with write permission keep or delete pages whose files are gone, aft
   await send(Object.keys(files));
   const result = await send(['sync/a.md']);
   const address = '/hostile/w/-/gone';
-  assert.match((await me.open(result)).body, /href="\/hostile\/w\/-\/gone">Keep or delete their pages/);
-  assert.match((await me.open('/hostile/w/sync/b')).body, /sync\/b\.md, is gone from its folder/);
+  assert.match((await me.open(result)).body, /href="\/hostile\/w\/-\/gone">Keep or delete these pages/);
+  assert.match((await me.open('/hostile/w/sync/b')).body, /sync\/b\.md, is missing from its folder/);
   const idOf = async (path: string) => (await owner.get(`${api}/pages/path/${path}`)).body.page_id as string;
   const [b, c] = [await idOf('sync/b'), await idOf('sync/c')];
   const question = await me.submit(address, { do: 'delete', page_id: c });
@@ -687,7 +687,7 @@ test('users with write permission keep or delete pages whose files are gone, aft
   assert.equal((await me.submit(address, { do: 'delete', page_id: c, confirmed: 'yes' })).status, 303);
   assert.equal((await me.submit(address, { do: 'delete', page_id: c, confirmed: 'yes' })).status, 303, 'done already');
   assert.equal((await me.submit(address, { do: 'keep', page_id: b, confirmed: 'yes' })).status, 303);
-  assert.match((await me.open(address)).body, /No page waits for a decision/);
+  assert.match((await me.open(address)).body, /No pages to review/);
   assert.equal((await owner.get(`${api}/pages/${c}`)).status, 404);
   assert.equal((await owner.get(`${api}/pages/${b}`)).body.stale, false);
 
@@ -700,7 +700,7 @@ test('users with write permission keep or delete pages whose files are gone, aft
 test('an old revision can be restored', async () => {
   const made = (await owner.post(`${api}/pages`, { title: 'Old', markdown: 'first' })).body;
   await owner.patch(`${api}/pages/${made.page_id}`, { markdown: 'second', base_revision: 1 });
-  assert.match((await me.open('/hostile/w/-/history/old?revision=1')).body, /Restore this text/);
+  assert.match((await me.open('/hostile/w/-/history/old?revision=1')).body, /Restore this revision/);
   assert.equal((await me.submit('/hostile/w/-/history/old', { revision: '1', base_revision: '2' })).status, 303);
   assert.equal((await owner.get(`${api}/pages/${made.page_id}`)).body.markdown, 'first');
 });
@@ -744,7 +744,7 @@ test('a page says who can read it, and shows its address', async () => {
   const shared = async (open: typeof me.open) => (await open('/hostile/w/page')).body.replace(/^.*id="share"/s, '');
   const text = await shared(me.open);
   assert.match(text, /readonly[^>]* value="http:\/\/[^"/]+\/hostile\/w\/page"/);
-  assert.match(text, /Everyone in <bdi>.*<\/bdi> can read it/);
+  assert.match(text, /Everyone in <bdi>.*<\/bdi> can read this page/);
   assert.match(text, /href="\/hostile\/-\/members">Invite people/);
   const viewer = await world.member(workspace.workspace_id, 'viewer');
   const read = await shared((await browserOf(viewer.user_id)).open);
@@ -756,7 +756,7 @@ test('a page says who can read it, and shows its address', async () => {
     markdown: '',
     status: 'draft',
   });
-  assert.match((await me.open(`/hostile/w/${draft.path}`)).body, /Only those who may edit can read this draft/);
+  assert.match((await me.open(`/hostile/w/${draft.path}`)).body, /Only people who can edit can read this draft/);
 });
 
 test('an invitation is accepted only by its recipient, after signing in', async () => {
@@ -785,7 +785,7 @@ test('an invitation is accepted only by its recipient, after signing in', async 
   );
   const sameOrigin = { 'sec-fetch-site': 'same-origin' };
   assert.match((await visit('POST', '/sign-in', sameOrigin, new URLSearchParams(fields))).body, /no mail server/);
-  assert.match((await me.open(address)).body, /Sign out, and sign in with the address that was invited/);
+  assert.match((await me.open(address)).body, /Sign out, then sign in with the invited address/);
   const theirs = await browserOf(guest.user_id);
   assert.equal((await theirs.open('/')).headers.get('location'), '/invitations');
   for (const shown of ['/invitations', '/begin', address]) {
@@ -803,7 +803,7 @@ test('an invitation is accepted only by its recipient, after signing in', async 
   assert.doesNotMatch((await theirs.open('/begin')).body, /display_name/);
   assert.deepEqual([accepted.status, accepted.headers.get('location')], [303, '/hostile']);
   assert.equal((await theirs.open('/hostile/w/page')).status, 200);
-  assert.match((await theirs.open(address)).body, /You are a member now/);
+  assert.match((await theirs.open(address)).body, /You are now a member/);
 });
 
 test('a program that requests a wrong address gets the error of the API', async () => {
@@ -867,10 +867,10 @@ test('a sign-in by mail leads to the address that the browser requested, and no 
 });
 
 test('without any user the sign-in page says where the first link is', async () => {
-  assert.doesNotMatch((await visit('GET', '/sign-in', {})).body, /There is no user yet/);
+  assert.doesNotMatch((await visit('GET', '/sign-in', {})).body, /There are no users yet/);
   const empty = await openWorld();
   const { body } = await empty.anonymous.send('GET', '/sign-in', { headers: { accept: 'text/html' } });
-  assert.match(body, /There is no user yet[^<]*log/);
+  assert.match(body, /There are no users yet[^<]*log/);
 });
 
 test('the chosen theme is kept when the browser is closed', async () => {

@@ -64,7 +64,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   await page
     .locator('input[type=file]:not([webkitdirectory])')
     .setInputFiles([{ name: 'weaving.pdf', mimeType: 'application/pdf', buffer: PAPER }]);
-  await page.getByRole('link', { name: 'A new page' }).click();
+  await page.getByRole('link', { name: 'Page created' }).click();
   await page.getByRole('heading', { level: 1, name: 'On Weaving' }).waitFor();
   const sentence = page.locator('.prose').getByText('A shuttle carries');
   const mark = page.getByRole('button', { name: 'Where does this come from?' });
@@ -193,7 +193,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     const follow = async () => {
       await sentence.hover();
       await mark.click();
-      await box.getByRole('link', { name: 'See it in the source' }).click();
+      await box.getByRole('link', { name: 'View in source' }).click();
       await page.locator('.viewer[data-ready]').waitFor();
     };
     await follow();
@@ -230,7 +230,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
       .getByText(lines[600] ?? '')
       .hover();
     await mark.click();
-    await box.getByRole('link', { name: 'See it in the source' }).click();
+    await box.getByRole('link', { name: 'View in source' }).click();
     await page.locator('.viewer[data-ready]').waitFor();
     const text = page.locator('.viewer-text');
     const panel = page.getByRole('dialog', { name: 'cloth.html' });
@@ -272,9 +272,12 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   await t.test('without a script, the page of all passages leads to the source', async () => {
     await page.locator('.page-do summary').click();
     await page.locator('.page-do').getByRole('link', { name: 'Sources' }).click();
-    await page.getByText('3 of 3 blocks can be followed').waitFor();
+    await page.getByText('3 of 3 blocks can be traced').waitFor();
     await assertAccessible(page, 'all passages');
-    const link = page.getByRole('complementary').filter({ hasText: 'A shuttle' }).getByRole('link', { name: 'See it' });
+    const link = page
+      .getByRole('complementary')
+      .filter({ hasText: 'A shuttle' })
+      .getByRole('link', { name: 'View in source' });
     await page.goto(await link.evaluate((anchor: HTMLAnchorElement) => anchor.href));
     assert.equal(await page.locator('mark#passage').textContent(), 'A shuttle carries the weft from side to side.');
     await assertAccessible(page, 'the text of a source');
@@ -410,13 +413,13 @@ test('a stale page names the source that has changed', async () => {
   const traced = await read(`${root}/a?sources`);
   assert.match(traced, /3 of 3 blocks/);
   assert.match(traced, /3 blocks, <span class="altered">1 changed in the source/);
-  assert.match(traced, /<blockquote>Too\.<\/blockquote>[^!]*this is what it says now/);
+  assert.match(traced, /<blockquote>Too\.<\/blockquote>[^!]*This is its current text/);
   await owner.send('DELETE', `/v1/wikis/${owner.wiki_id}/sources/${b.source_id}`);
-  assert.match(await read(`${root}/b`), /The source that this page was made from was deleted/);
+  assert.match(await read(`${root}/b`), /The source of this page was deleted/);
   const c = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/c`)).body;
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}`, { base_revision: 1, markdown: '# C\n\nMine.\n' });
   await world.upload(owner, owner.wiki_id, { 'c.md': '# C\n\nTheirs.\n' });
-  assert.match(await read(`${root}/c`), /have changed where people have edited the page: <a href="[^"]*">c\.md/);
+  assert.match(await read(`${root}/c`), /have changed in places that people have edited: <a href="[^"]*">c\.md/);
 
   const listed = async () => (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/stale`)).body;
   const named = (pages: StalePage[]) => pages.map(({ path, sources }) => [path, ...sources.map((it) => it.filename)]);
@@ -440,7 +443,7 @@ test('a sentence moved below another heading has half a tick and a reason', { sk
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${body.page_id}`, { base_revision: 1, markdown });
   const { page } = await openWatched(await openBrowserFor(world, owner.user_id));
   await page.goto(`${await rootOf(owner)}/rules?sources`);
-  await page.getByText('The source says this, but not here: it stands below other headings there').waitFor();
+  await page.getByText('The source says this in another context: it is under other headings there').waitFor();
   assert.equal(await page.locator('.verified.half').count(), 1);
   assert.equal(await page.locator('.verified:not(.half)').count(), 4);
   await page.getByText('1 in another context').waitFor();

@@ -13,8 +13,8 @@ export function sharePanel(context: WikiContext, page: ReadPage, publicUrl: stri
     <p class="needs-script"><button class="button main" type="button" data-copy-link="${url}">Copy link</button></p>
     <p>${
       page.status === 'draft'
-        ? html`Only those who may edit can read this draft. When it is published, everyone in <bdi>${workspace.name}</bdi> can.`
-        : html`Everyone in <bdi>${workspace.name}</bdi> can read it. Others who open the link are asked to sign in, and see nothing.`
+        ? html`Only people who can edit can read this draft. Once it is published, everyone in <bdi>${workspace.name}</bdi> can read it.`
+        : html`Everyone in <bdi>${workspace.name}</bdi> can read this page. Anyone else who opens the link is asked to sign in and sees nothing.`
     }</p>
     <p><a href="${members}">${context.can('members:manage') ? 'Invite people' : 'Members'}</a></p>
   </div>`;

@@ -36,7 +36,7 @@ test('everything that a pointer opens can also be opened by a finger and by keys
     await boxOf(page).getByText('cloth.html').waitFor();
     assert.match((await boxOf(page).textContent()) ?? '', /Thread 7 of/);
     assert.equal(await page.locator('.viewer').count(), 0, 'the source is not opened yet');
-    await boxOf(page).getByRole('link', { name: 'See it in the source' }).tap();
+    await boxOf(page).getByRole('link', { name: 'View in source' }).tap();
     await page.locator('.viewer[data-ready]').waitFor();
     assert.equal(await page.locator('.viewer mark').textContent(), 'Thread 7 of the long cloth, from edge to edge.');
     await page.locator('.viewer').getByRole('button', { name: 'Close' }).tap();
@@ -105,7 +105,7 @@ test('everything that a pointer opens can also be opened by a finger and by keys
       await page.setViewportSize({ width, height: 844 });
       await page.goto(`${root}/cloth`);
       await page.locator('html.scripted').waitFor();
-      await page.getByLabel('More about this page').focus();
+      await page.getByLabel('More actions').focus();
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Share…' }).focus();
       await page.keyboard.press('Enter');
@@ -134,7 +134,7 @@ test('everything that a pointer opens can also be opened by a finger and by keys
       assert.deepEqual(await findViolations(page, undefined, ['#share']), [], `${width} px`);
       await page.keyboard.press('Escape');
       await panel.waitFor({ state: 'hidden' });
-      assert.equal(await focused(), 'More about this page', 'the focus returns to where the menu was opened');
+      assert.equal(await focused(), 'More actions', 'the focus returns to where the menu was opened');
     }
     assert.deepEqual(complaints, []);
   });

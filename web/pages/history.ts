@@ -56,7 +56,7 @@ export const history: WebRoute = {
     }
     if (from !== undefined && to !== undefined) {
       const diff = await visit.api.get<RevisionDiff>(`${api}/revisions/${from}/diff/${to}`);
-      return frame(`${page.title}: what changed`, renderDiff(context, page, diff));
+      return frame(`Changes to ${page.title}`, renderDiff(context, page, diff));
     }
     const part = await readPart<Revision>(visit, `${api}/revisions?limit=${PAGE_SIZE}&order=newest`);
     const writers = part.records.map(({ created_by }) => created_by);
@@ -80,7 +80,7 @@ function revisionList(
   const isSingle = revisions.length < 2 && part.isFirst && part.next === '';
   return html`<article><h1>History of ${page.title}</h1>
     <form action="${address}">
-      ${!isSingle && html`<p><button class="button">Compare the selected revisions</button></p>`}
+      ${!isSingle && html`<p><button class="button">Compare selected revisions</button></p>`}
       <div class="scroll" tabindex="0" role="group" aria-label="Revisions"><table class="history"><thead><tr>${!isSingle && html`<th scope="col">From</th><th scope="col">To</th>`}<th scope="col">Revision</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead><tbody>
       ${revisions.map(
         (it, i) => html`<tr>${
@@ -89,19 +89,19 @@ function revisionList(
           <td><input type="radio" name="to" value="${it.revision}" aria-label="To revision ${it.revision}"${i === 0 && html` checked`}></td>`
         }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">current</span>`}</td>
         <td>${time(it.created_at)}</td><td>${it.claim ? claimWords(it.claim) : html`${faceOf(it)}${it.created_by_name || 'A former member'}`}</td>
-        <td>${it.claim ? 'imported' : it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
+        <td>${it.claim ? 'imported' : it.origin === 'compiled' ? 'created from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
       )}</tbody></table></div>
     </form>
-    ${partLinks(part, { first: 'The newest', next: 'Older' })}</article>`;
+    ${partLinks(part, { first: 'Newest', next: 'Older' })}</article>`;
 }
 
 function renderRevision(context: WikiContext, page: FullPage, revision: FullRevision): Content {
   const isCurrent = revision.revision === page.revision;
   const address = context.actionUrl('history', page.path);
   return html`<article>
-    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isCurrent && ', the current one'}.${revision.claim && html` ${claimWords(revision.claim)}.`}</p>
+    <div class="note"><p>Revision ${revision.revision}, ${time(revision.created_at)}${isCurrent && ' (current)'}.${revision.claim && html` ${claimWords(revision.claim)}.`}</p>
       <p class="row-of-buttons"><a class="button" href="${address}">All revisions</a>
-      ${!isCurrent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the current one</a>`}
+      ${!isCurrent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the current revision</a>`}
       ${!isCurrent && context.can('pages:write') && restoreForm(context, page, revision.revision)}</p></div>
     <h1>${revision.title}</h1>
     <div class="prose">${pageText(context, revision)}</div></article>`;
@@ -110,7 +110,7 @@ function renderRevision(context: WikiContext, page: FullPage, revision: FullRevi
 function restoreForm(context: WikiContext, page: FullPage, revision: number): Content {
   return html`<form method="post" action="${context.actionUrl('history', page.path)}">
     <input type="hidden" name="revision" value="${revision}"><input type="hidden" name="base_revision" value="${page.revision}">
-    <button class="button">Restore this text</button></form>`;
+    <button class="button">Restore this revision</button></form>`;
 }
 
 /** Restores an old text as a new revision; the revisions in between stay in the history. */
@@ -129,22 +129,22 @@ export const restoreRevision: WebRoute = {
 function renderDiff(context: WikiContext, page: FullPage, diff: RevisionDiff): Content {
   const { from_revision, to_revision, added, removed, from_title, to_title } = diff;
   const address = context.actionUrl('history', page.path);
-  return html`<article><h1>What changed in ${page.title}</h1>
+  return html`<article><h1>Changes to ${page.title}</h1>
     <p>From revision <a href="${address}?revision=${from_revision}">${from_revision}</a> to <a href="${address}?revision=${to_revision}">${to_revision}</a>:
       ${added} ${added === 1 ? 'line' : 'lines'} added, ${removed} removed. <a href="${address}">All revisions</a></p>
-    ${from_title !== to_title && html`<p>The title was “${from_title}” and became “${to_title}”.</p>`}
+    ${from_title !== to_title && html`<p>The title changed from “${from_title}” to “${to_title}”.</p>`}
     ${diffTable(diff)}</article>`;
 }
 
 /** Renders a unified diff with the changed words marked. */
 export function diffTable({ hunks, coarse, truncated }: Pick<RevisionDiff, 'hunks' | 'coarse' | 'truncated'>): Content {
-  if (hunks.length === 0) return html`<p class="empty">The texts are the same.</p>`;
-  return html`${coarse && html`<p class="note">The texts have little in common: everything between their equal ends is shown as replaced.</p>`}
-    ${truncated && html`<p class="note">There are more changes than are shown here.</p>`}
+  if (hunks.length === 0) return html`<p class="empty">The texts are identical.</p>`;
+  return html`${coarse && html`<p class="note">The texts differ too much to compare. Everything between their identical beginning and end is shown as replaced.</p>`}
+    ${truncated && html`<p class="note">Only some of the changes are shown.</p>`}
     ${hunks.map((hunk) => {
       let from = hunk.from_line;
       let to = hunk.to_line;
-      return html`<div class="scroll" tabindex="0" role="group" aria-label="Changed lines from ${hunk.to_line} on"><table class="diff"><tbody>${hunk.lines.map(
+      return html`<div class="scroll" tabindex="0" role="group" aria-label="Changes from line ${hunk.to_line}"><table class="diff"><tbody>${hunk.lines.map(
         (line) => {
           const numbers = line.kind === 'added' ? ['', to++] : line.kind === 'removed' ? [from++, ''] : [from++, to++];
           const sign = line.kind === 'added' ? '+' : line.kind === 'removed' ? '−' : ' ';

@@ -21,10 +21,10 @@ export async function noSuchPage(visit: Visit, context: WikiContext, path: strin
   return {
     status: 404,
     page: renderInWiki(visit, context, {
-      title: 'No such page',
+      title: 'Page not found',
       tree: renderTree(context, branches),
-      main: html`<article><h1>There is no page here</h1>
-        <p>No page has the address <code>${path}</code>, and none was moved from it.</p>
+      main: html`<article><h1>Page not found</h1>
+        <p>There is no page at <code>${path}</code>, and no page was moved from this address.</p>
         ${trashedPage && restoreOffer(context, trashedPage)}
         ${hits.length > 0 && html`<h2>Did you mean</h2><ul class="list">${hits.map((hit) => html`<li><a href="${context.pageUrl(hit.path)}">${hit.title}</a><p class="small">${hit.path}</p></li>`)}</ul>`}
         ${canWrite && html`<p><a class="button main" href="${context.actionUrl('new')}?title=${encodeURIComponent(capitalize(words))}">${icon('plus')} Write this page</a></p>`}
@@ -49,7 +49,7 @@ async function searchSimilar({ api }: Visit, context: WikiContext, query: string
 function restoreOffer(context: WikiContext, page: TrashedPage): Content {
   return html`<div class="note"><p><strong>${page.title}</strong> is in the trash.</p>
     <form method="post" action="${context.actionUrl('trash')}"><input type="hidden" name="page_id" value="${page.page_id}">
-    <button class="button">Restore it</button></form></div>`;
+    <button class="button">Restore this page</button></form></div>`;
 }
 
 function capitalize(words: string): string {

@@ -45,13 +45,13 @@ export async function pageSources(visit: Visit, context: WikiContext, page: Read
   };
   return {
     page: renderInWiki(visit, context, {
-      title: `${page.title}: where it comes from`,
+      title: `Sources of ${page.title}`,
       tree: renderTree(context, branches, page.page_id),
       scripts: scriptsFor(page.html),
       trail: trailTo(branches, page.page_id),
       main: html`<article class="traced">
           <header class="page-head"><h1>Sources of ${page.title}</h1>
-          <p>${unchanged} of ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'} can be followed to a source. Where nothing stands beside a block, people wrote it.
+          <p>${unchanged} of ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'} can be traced to a source. Blocks without a passage beside them were written by people.
           <a href="${context.pageUrl(page.path)}">Back to the page</a></p></header>
           ${sourceList(context, citations)}
           ${citations.length === CITATIONS_MAX && html`<p class="note">Only the first ${CITATIONS_MAX} passages are shown here.</p>`}
@@ -59,7 +59,7 @@ export async function pageSources(visit: Visit, context: WikiContext, page: Read
           ${
             others.length > 0 &&
             html`<h2>Not matched to a block</h2>
-            <p>The page was made from these passages too, but no block says the same any more.</p>
+            <p>The page was also made from these passages, but no block matches them now.</p>
             ${others.map((citation, i) => renderPassage(context, citation, `other-${i}`, ''))}`
           }
         </article>`,
@@ -97,7 +97,7 @@ function renderPassage(context: WikiContext, citation: Citation, id: string, sec
     ${
       context.can('sources:read') &&
       html`<p class="passage-do">${first_page > 0 && html`<a href="${sourceFileUrl(context, source_id)}#page=${first_page}" target="_blank" data-pdf="${JSON.stringify(pdfLink(citation))}">Open the PDF at page ${first_page}</a>`}
-      <a href="${context.actionUrl('sources', source_id)}?start=${start}&amp;end=${end}#passage" data-source="${JSON.stringify(sourceLink(context, citation))}">See it in the source</a></p>`
+      <a href="${context.actionUrl('sources', source_id)}?start=${start}&amp;end=${end}#passage" data-source="${JSON.stringify(sourceLink(context, citation))}">View in source</a></p>`
     }</aside>`;
 }
 
@@ -129,19 +129,19 @@ function quoteOf({ quote, changes }: Citation): Content {
 function stateOf({ verified, source_matches, shown, context_changes }: Citation): Content {
   if (verified && context_changes.length > 0) {
     const what = context_changes.map((change) => CONTEXT_WORDS[change]).join(', and ');
-    return html`<p class="verified half">The source says this, but not here: ${what}. Read it in the source</p>`;
+    return html`<p class="verified half">The source says this in another context: ${what}. Read it in the source</p>`;
   }
   if (verified) return html`<p class="verified">Verified: the source says this</p>`;
-  if (!source_matches) return html`<p class="altered">The source has changed: this is what it says now</p>`;
+  if (!source_matches) return html`<p class="altered">The source has changed. This is its current text</p>`;
   if (shown === 'removed') return html`<p class="altered">No longer on the page: people removed or rewrote it</p>`;
-  return html`<p class="altered">Edited since: the source does not say what the page says now</p>`;
+  return html`<p class="altered">Edited since: the page no longer matches the source</p>`;
 }
 
 /** Describes how the context of a block differs although its text is the same. */
 const CONTEXT_WORDS: Record<Citation['context_changes'][number], string> = {
-  headings: 'it stands below other headings there',
+  headings: 'it is under other headings there',
   place: 'it has another number, term or caption there',
-  links: 'links were added to it or taken away',
+  links: 'links were added or removed here',
 };
 
 function pageRange({ first_page, last_page }: Citation): string {
@@ -196,10 +196,10 @@ export async function stalenessReason(api: Api, context: WikiContext, page: Read
   if (context.can('pages:write')) {
     const [waiting] = await api.get<GonePage[]>(`${context.api}/pages/gone?limit=1&from=${page.page_id}`);
     if (waiting?.page_id === page.page_id) {
-      return html`The file of this page, ${waiting.filename}, is gone from its folder. <a href="${context.actionUrl('gone')}">Keep or delete the page</a>`;
+      return html`The file of this page, ${waiting.filename}, is missing from its folder. <a href="${context.actionUrl('gone')}">Keep or delete the page</a>`;
     }
   }
-  if (page.citations.length === 0) return 'The source that this page was made from was deleted.';
+  if (page.citations.length === 0) return 'The source of this page was deleted.';
   const cited = await loadCitations(api, `${context.api}/pages/${page.page_id}`, STALENESS_CITATIONS_MAX);
   const names = (sources: readonly { source_id: string; filename: string; title: string }[]) => {
     const byId = new Map(sources.map(({ source_id, filename, title }) => [source_id, filename || title]));
@@ -208,9 +208,8 @@ export async function stalenessReason(api: Api, context: WikiContext, page: Read
     );
   };
   const changed = cited.filter(({ source_matches }) => !source_matches);
-  const seeLink = html`<a href="${pageSourcesUrl(context, page.path)}">See which passages</a>`;
+  const seeLink = html`<a href="${pageSourcesUrl(context, page.path)}">See the changed passages</a>`;
   if (changed.length > 0) return html`The sources of this page have changed: ${names(changed)}. ${seeLink}`;
-  if (!context.can('pages:write'))
-    return 'What this page was made from has changed, or is gone: it may be out of date.';
-  return html`The sources of this page have changed where people have edited the page: ${names(page.citations)}. Edit the page to resolve this, or <a href="${context.actionUrl('stale')}">keep it as it is</a>.`;
+  if (!context.can('pages:write')) return 'This page may be out of date: its sources have changed or are missing.';
+  return html`The sources of this page have changed in places that people have edited: ${names(page.citations)}. Edit the page to resolve this, or <a href="${context.actionUrl('stale')}">keep it as it is</a>.`;
 }

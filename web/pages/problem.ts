@@ -6,18 +6,18 @@ import type { Visit, WebResponse } from '../visit.ts';
 
 const TITLES: Record<number, string> = {
   401: 'You are not signed in',
-  403: 'This was refused',
+  403: 'Request refused',
   404: 'Not found',
-  409: 'This has changed in the meantime',
-  413: 'This is too large',
+  409: 'Changed in the meantime',
+  413: 'Too large',
   429: 'Too many requests',
   503: 'Temporarily unavailable',
 };
 
 const ADVICE: Record<number, string> = {
-  404: 'The address may be mistyped, the page may have been deleted, or you may not be a member there.',
-  429: 'Wait a moment, then load the page again.',
-  503: 'Load the page again in a moment. This browser has kept what you wrote in the editor.',
+  404: 'The address may be mistyped, the page may have been deleted, or you may not have access.',
+  429: 'Wait a moment, then reload the page.',
+  503: 'Reload the page in a moment. Your text in the editor is stored in this browser.',
 };
 
 /**
@@ -25,8 +25,8 @@ const ADVICE: Record<number, string> = {
  * appears only if the role decided.
  */
 function textOf({ status, message }: Problem): { title: string; words: string; advice: string } {
-  const title = TITLES[status] ?? 'That did not work';
-  if (status === 401) return { title, words: 'Sign in, and this opens again.', advice: '' };
+  const title = TITLES[status] ?? 'Something went wrong';
+  if (status === 401) return { title, words: 'Sign in to continue.', advice: '' };
   if (status === 403 && message === NOT_ALLOWED) {
     return {
       title: 'You are not allowed to do this',
@@ -49,7 +49,7 @@ export function problemPage(visit: Visit, problem: Problem): WebResponse & { pag
       main: html`<h1>${title}</h1>
         <p>${words}</p>
         ${advice !== '' && html`<p>${advice}</p>`}
-        <p><a class="button" href="/">To your wikis</a></p>
+        <p><a class="button" href="/">Go to your wikis</a></p>
         <p class="small">Request <code>${request_id}</code></p>`,
     }),
   };

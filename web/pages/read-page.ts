@@ -158,8 +158,9 @@ function byline(context: WikiContext, page: ReadPage, author: Omit<User, 'user_i
 
 function pageState(page: ReadPage, staleness: Content): Content {
   if (page.stale) return html`<div class="note stale"><p>${staleness}</p></div>`;
-  if (page.status === 'draft') return html`<p class="note">This is a draft: only people who can edit see it.</p>`;
-  if (page.status === 'archived') return html`<p class="note">Archived: searches leave out this page.</p>`;
+  if (page.status === 'draft') return html`<p class="note">This is a draft. Only people who can edit can see it.</p>`;
+  if (page.status === 'archived')
+    return html`<p class="note">This page is archived. Searches skip archived pages by default.</p>`;
   return nothing;
 }
 

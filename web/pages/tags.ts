@@ -30,7 +30,7 @@ async function allTags(visit: Visit, context: WikiContext): Promise<Content> {
   return html`<article><h1>Tags</h1>
     ${
       part.records.length === 0
-        ? html`<p class="empty">${part.isFirst ? html`No page has a tag. A page has those of its front matter: write <code>tags: [first, second]</code> between two lines of <code>---</code> at its top.` : 'There is nothing more.'}</p>`
+        ? html`<p class="empty">${part.isFirst ? html`No tags yet. To tag a page, write <code>tags: [first, second]</code> between two lines of <code>---</code> at the top of its text.` : 'No more entries.'}</p>`
         : html`<ul class="page-tags">${part.records.map(({ tag, page_count }) => html`<li>${tagLink(context, tag)} <span class="small">${page_count}</span></li>`)}</ul>`
     }${partLinks(part)}</article>`;
 }
@@ -41,7 +41,7 @@ async function pagesOfTag(visit: Visit, context: WikiContext, tag: string): Prom
   return html`<article><h1>Pages tagged ${tag}</h1>
     ${
       part.records.length === 0
-        ? html`<p class="empty">${part.isFirst ? 'No page has this tag.' : 'There is nothing more.'}</p>`
+        ? html`<p class="empty">${part.isFirst ? 'No pages have this tag.' : 'No more entries.'}</p>`
         : html`<ul class="list">${part.records.map(({ path, title, description }) => html`<li><a href="${context.pageUrl(path)}">${title}</a>${description !== '' && html`<p class="small">${description}</p>`}</li>`)}</ul>`
     }${partLinks(part)}
     <p><a href="${context.actionUrl('tags')}">All tags</a></p></article>`;

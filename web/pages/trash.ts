@@ -25,12 +25,12 @@ export const trash: WebRoute = {
         main: html`<article><h1>Trash</h1>${undo(visit.query.get('deleted'), part.records)}
           ${
             part.records.length === 0
-              ? html`<p class="empty">${part.isFirst ? 'The trash is empty.' : 'There is nothing more.'} Pages that are deleted wait here before they are gone for good.</p>`
+              ? html`<p class="empty">${part.isFirst ? 'The trash is empty.' : 'No more entries.'} Deleted pages stay here until they are deleted for good.</p>`
               : html`<ul class="list">${part.records.map(
                   (
                     it,
                   ) => html`<li><form method="post" class="between"><span><strong>${it.title}</strong>${it.page_count > 1 && ` and ${it.page_count - 1} below`}
-                    <br><span class="small">${it.path} · deleted ${time(it.trashed_at)} · ${it.purge_at === '' ? 'kept by a legal hold' : html`gone for good ${time(it.purge_at)}`}</span></span>
+                    <br><span class="small">${it.path} · deleted ${time(it.trashed_at)} · ${it.purge_at === '' ? 'kept under a legal hold' : html`will be deleted for good ${time(it.purge_at)}`}</span></span>
                     <input type="hidden" name="page_id" value="${it.page_id}"><button class="button">Restore</button></form></li>`,
                 )}</ul>`
           }${partLinks(part)}</article>`,

@@ -30,9 +30,9 @@ export const chooseHome: WebRoute = {
 
 /** Names the home page, with a button that removes the setting. */
 export function homeNote(context: WikiContext, { path, title }: Page): Content {
-  return html`<form method="post" action="${context.actionUrl('home')}" class="note between"><span>This wiki begins with <a href="${context.pageUrl(path)}" dir="auto">${title}</a>.</span>${
+  return html`<form method="post" action="${context.actionUrl('home')}" class="note between"><span>The home page of this wiki is <a href="${context.pageUrl(path)}" dir="auto">${title}</a>.</span>${
     context.can('wikis:manage') &&
-    html` <button class="button" name="page_id" value="">Begin with this overview</button>`
+    html` <button class="button" name="page_id" value="">Use this overview instead</button>`
   }</form>`;
 }
 
@@ -40,6 +40,6 @@ export function homeNote(context: WikiContext, { path, title }: Page): Content {
 export function homeEntry(context: WikiContext, { page_id }: Page): Content {
   return (
     context.can('wikis:manage') &&
-    html`<li><form method="post" action="${context.actionUrl('home')}"><button name="page_id" value="${page_id}">Use as the home page</button></form></li>`
+    html`<li><form method="post" action="${context.actionUrl('home')}"><button name="page_id" value="${page_id}">Use as home page</button></form></li>`
   );
 }

@@ -29,7 +29,7 @@ export function starButton(
   { page_id, path }: { page_id: string; path: string },
   isStarred: boolean,
 ): Content {
-  const words = isStarred ? 'Remove the star' : 'Star this page';
+  const words = isStarred ? 'Remove star' : 'Star this page';
   return html`<form method="post" action="${context.actionUrl('stars')}" class="star">
     <input type="hidden" name="page_id" value="${page_id}"><input type="hidden" name="path" value="${path}">
     <button class="button quiet" name="do" value="${isStarred ? 'remove' : 'add'}" aria-label="${words}" title="${words}">${icon('star')}</button></form>`;

@@ -94,7 +94,7 @@ function unsavedList(context: WikiContext, unsaved: readonly Autosave[]): Conten
     page_id === ''
       ? `${context.actionUrl('new')}?${new URLSearchParams({ ...(parent_page_id !== '' && { parent: parent_page_id }), draft: autosave_id })}`
       : `${context.actionUrl('edit')}?page=${page_id}`;
-  return html`<section><h2>Not saved yet</h2><ul class="list">${unsaved.map(
+  return html`<section><h2>Unsaved changes</h2><ul class="list">${unsaved.map(
     (it) => html`<li><a href="${address(it)}" dir="auto">${it.title || 'Untitled'}</a>
       <span class="small">${it.page_id === '' ? 'New page' : 'Changes to a page'}, ${time(it.updated_at)}</span></li>`,
   )}</ul></section>`;
@@ -132,10 +132,10 @@ function emptyWiki(context: WikiContext): Content {
     <p class="lead">This wiki is empty.</p>
     ${
       context.can('uploads:create') || context.can('pages:write')
-        ? html`<p>Upload a folder of notes or documents, and they become pages that can be searched. Or write the first page yourself.</p>
+        ? html`<p>Upload a folder of notes or documents to turn them into searchable pages, or write the first page yourself.</p>
           <p class="row-of-buttons">${context.can('uploads:create') && html`<a class="button main" href="${context.actionUrl('upload')}">${icon('upload')} Upload files</a>`}
           ${context.can('pages:write') && html`<a class="button" href="${context.actionUrl('new')}">${icon('plus')} Write a page</a>`}</p>`
-        : html`<p>There are no pages to read yet. Look again later.</p>`
+        : html`<p>There are no pages yet. Check back later.</p>`
     }</div>`;
 }
 
@@ -155,7 +155,7 @@ async function renderBranch(visit: Visit, path: string) {
   const part = await readPart<Branch>(visit, branchesPath(context, id));
   const around = part.isFirst ? part.records : await loadBranches(visit.api, context, id);
   const below = part.records.filter(({ parent_page_id }) => parent_page_id === id);
-  const title = page ? `Subpages of ${page.title}` : `All of ${context.wiki.title}`;
+  const title = page ? `Subpages of ${page.title}` : `All pages of ${context.wiki.title}`;
   return {
     page: renderInWiki(visit, context, {
       title,

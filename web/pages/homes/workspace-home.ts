@@ -67,7 +67,7 @@ function renderWorkspace(
     title: `${name} · Ibid`,
     kind: 'wiki',
     body: html`
-<a class="skip" href="#main">Skip to the wikis</a>
+<a class="skip" href="#main">Skip to wikis</a>
 <header class="top">
   ${brand(`/${slug}`, name, organization_id)}
   <nav class="do last" aria-label="Actions">${userMenu(visit, { ...context, wiki: undefined })}</nav>
@@ -84,7 +84,7 @@ function renderWorkspace(
 }
 
 function noWiki(context: SettingsContext): Content {
-  return html`<div class="empty-state"><p class="lead">There is no wiki here that you can read.</p>
+  return html`<div class="empty-state"><p class="lead">There are no wikis here that you can read.</p>
     ${
       context.can('wikis:create')
         ? html`<p class="row-of-buttons"><a class="button main" href="${context.sectionUrl('wikis')}">Create a wiki</a></p>`
