@@ -279,7 +279,7 @@ test('the audit log is filtered and paged', async () => {
   const first = await me.open(`/${slug}/-/audit?type=wiki.renamed`);
   assert.match(first.body, /Handbook 49 → Handbook 50/);
   assert.match(first.body, /Wiki <strong>Handbook 50<\/strong> renamed/);
-  const [, later] = /href="([^"]+)">Earlier</.exec(first.body) ?? [];
+  const [, later] = /href="([^"]+)">Older</.exec(first.body) ?? [];
   const second = await me.open(String(later).replaceAll('&amp;', '&'));
   assert.match(second.body, / → Handbook 0</);
   assert.match(second.body, />Newest</);
