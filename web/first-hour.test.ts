@@ -327,7 +327,7 @@ test('axe finds no fault in any state of the editor', { skip }, async () => {
   await page.locator('.cm-search').waitFor();
   await check('the search');
   await page.keyboard.press('Escape');
-  for (const name of ['Markdown source', 'Preview', 'Keys']) {
+  for (const name of ['Markdown source', 'Preview', 'Keyboard shortcuts']) {
     await page.getByRole('button', { name }).click();
     await check(name);
   }

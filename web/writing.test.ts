@@ -213,7 +213,7 @@ test('pictures, files and rich text are pasted and dropped into a page', { skip 
       dataTransfer.items.add(new File([blob as Blob], 'camera.jpg', { type: 'image/jpeg' }));
       element.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true, composed: true }));
     });
-    await page.getByText('camera.jpg was made smaller: 4000 × 400 to 2560 pixels').waitFor();
+    await page.getByText('camera.jpg was scaled down: 4000 × 400 to 2560 pixels').waitFor();
     await page.getByRole('button', { name: 'Skip' }).click();
     const { body } = await owner.get(`${api}/pages/${guide.page_id}/attachments`);
     const sizes = body.map(({ filename, byte_size }: { filename: string; byte_size: number }) => ({
@@ -543,7 +543,7 @@ longTest('the text is kept byte for byte, and keys and completions write the int
         const address = page.getByLabel('Address to embed');
         await address.fill('https://example.com/film');
         await page.keyboard.press('Enter');
-        assert.match(await address.evaluate((it: HTMLInputElement) => it.validationMessage), /Nothing can be shown/);
+        assert.match(await address.evaluate((it: HTMLInputElement) => it.validationMessage), /cannot be embedded/);
         await address.fill('https://youtu.be/dQw4w9WgXcQ');
         await page.keyboard.press('Enter');
         await page.getByText('YouTube video').waitFor();
@@ -585,8 +585,8 @@ longTest('the text is kept byte for byte, and keys and completions write the int
       }),
       'At 10:30 we danced 🎉',
     );
-    await page.locator('.word-count').getByText('5 words · 1 min to read').waitFor();
-    const menu = page.getByRole('toolbar', { name: 'Formatting of the selection' });
+    await page.locator('.word-count').getByText('5 words · 1 min read').waitFor();
+    const menu = page.getByRole('toolbar', { name: 'Format the selection' });
     assert.equal(
       await edited(async () => {
         await page.keyboard.type('one two');
@@ -608,7 +608,7 @@ longTest('the text is kept byte for byte, and keys and completions write the int
     const header = page.getByRole('search');
     await page.keyboard.press('Control+Alt+f');
     await header.waitFor({ state: 'hidden' });
-    await page.getByRole('button', { name: 'Text alone' }).click();
+    await page.getByRole('button', { name: 'Focus mode' }).click();
     await header.waitFor();
   });
 

@@ -135,7 +135,7 @@ export async function attachFiles(
       // Leave the caret alone if the user kept typing.
       if (isPicture) askForAlt(view, { from: from + 2, to: from + 2 + name.length }, isAlone);
     } catch (error) {
-      return showStatus(`${chosen.name} was not attached: ${errorMessage(error)}`);
+      return showStatus(`Could not attach ${chosen.name}: ${errorMessage(error)}`);
     }
   }
   showStatus(notes.join(' '));

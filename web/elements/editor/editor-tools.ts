@@ -47,7 +47,7 @@ export function editorTools(text: TextView, preview: Preview): Toolbar {
         isOn: () => preview.isShown,
       },
       {
-        name: 'Text alone',
+        name: 'Focus mode',
         sign: { icon: 'focus' },
         keys: 'Ctrl+Alt+F',
         run: () => {
@@ -56,7 +56,7 @@ export function editorTools(text: TextView, preview: Preview): Toolbar {
         },
         isOn: isFocusMode,
       },
-      { name: 'Keys', sign: '?', keys: 'Ctrl+/', run: () => showKeys() },
+      { name: 'Keyboard shortcuts', sign: '?', keys: 'Ctrl+/', run: () => showKeys() },
     ],
   ]);
 }

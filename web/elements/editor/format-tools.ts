@@ -28,15 +28,15 @@ export function formatTools(view: EditorView): Record<'headings' | 'marks' | 'li
     marks: [
       mark('Bold', 'B', '**', 'Ctrl+B'),
       mark('Italic', 'I', '*', 'Ctrl+I'),
-      mark('Strike through', 'S', '~~', 'Ctrl+Shift+X'),
+      mark('Strikethrough', 'S', '~~', 'Ctrl+Shift+X'),
       mark('Highlight', { icon: 'highlight' }, '=='),
       mark('Code', '<>', '`'),
       { name: 'Link', sign: { icon: 'link' }, keys: 'Ctrl+K', run: () => insertLink(view) },
     ],
     lists: [
-      prefix('List', { icon: 'list' }, '- '),
+      prefix('Bulleted list', { icon: 'list' }, '- '),
       prefix('Numbered list', { icon: 'numbers' }, '1. '),
-      prefix('Tasks', { icon: 'tasks' }, '- [ ] '),
+      prefix('Task list', { icon: 'tasks' }, '- [ ] '),
     ],
     quotes: [prefix('Quote', { icon: 'quote' }, '> ')],
   };

@@ -67,7 +67,7 @@ export class Preview {
         this.#timer = setTimeout(() => void this.#render(), 1_000 * (error.retry_after ?? 1));
         return;
       }
-      this.element.textContent = `There is no preview: ${errorMessage(error)}`;
+      this.element.textContent = `Could not render the preview: ${errorMessage(error)}`;
     }
   }
 

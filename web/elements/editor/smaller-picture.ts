@@ -36,7 +36,7 @@ export async function smallerPicture(file: File): Promise<{ file: File; note?: s
   const name = file.name || 'The picture';
   return {
     file: new File([blob], file.name, { type: blob.type }),
-    note: `${name} was made smaller: ${width} × ${height} to ${SIDE_MAX} pixels, ${megabytes(file.size)} to ${megabytes(blob.size)}.`,
+    note: `${name} was scaled down: ${width} × ${height} to ${SIDE_MAX} pixels, ${megabytes(file.size)} to ${megabytes(blob.size)}.`,
   };
 }
 

@@ -53,10 +53,6 @@ export class WordCount {
   #show(words: number, isSelection: boolean): void {
     const count = `${words.toLocaleString('en')} ${words === 1 ? 'word' : 'words'}`;
     const minutes = Math.max(1, Math.round(words / WORDS_PER_MINUTE));
-    this.element.textContent = isSelection
-      ? `${count} selected`
-      : words === 0
-        ? ''
-        : `${count} · ${minutes} min to read`;
+    this.element.textContent = isSelection ? `${count} selected` : words === 0 ? '' : `${count} · ${minutes} min read`;
   }
 }

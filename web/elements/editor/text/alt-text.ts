@@ -47,7 +47,7 @@ function createQuestion(view: EditorView): TooltipView {
   const { form, input } = questionForm({
     className: 'alt-question',
     label: 'What does the picture show? ',
-    placeholder: 'for people who cannot see it',
+    placeholder: 'For people who cannot see it',
     buttons: ['Save', 'Skip'],
     onAnswer: close,
     onLeave: () => close(''),

@@ -38,11 +38,11 @@ function createQuestion(view: EditorView): TooltipView {
   input.required = true;
   const hint = document.createElement('span');
   hint.id = 'embed-services';
-  hint.textContent = `Of ${SERVICE_NAMES}`;
+  hint.textContent = `From ${SERVICE_NAMES}`;
   input.setAttribute('aria-describedby', hint.id);
   input.addEventListener('input', () => {
     const isKnown = input.value.trim() === '' || embedOf(input.value.trim()) !== undefined;
-    input.setCustomValidity(isKnown ? '' : `Nothing can be shown of this address. Give one of ${SERVICE_NAMES}.`);
+    input.setCustomValidity(isKnown ? '' : `This address cannot be embedded. Enter one from ${SERVICE_NAMES}.`);
   });
   form.append(hint);
   return { dom: form };

@@ -1,25 +1,25 @@
 const KEYS: readonly [keys: string, does: string][] = [
-  ['Enter, Shift+Enter', 'new paragraph, new line in it'],
-  ['Ctrl+B', 'bold, or not any more'],
+  ['Enter, Shift+Enter', 'new paragraph, line break'],
+  ['Ctrl+B', 'bold'],
   ['Ctrl+I', 'italic'],
-  ['Ctrl+Shift+X', 'strike through'],
+  ['Ctrl+Shift+X', 'strikethrough'],
   ['Ctrl+Shift+H', 'highlight'],
   ['Ctrl+K', 'link'],
   ['Ctrl+Alt+1 … 4', 'heading'],
-  ['Ctrl+Shift+8, 7, 9', 'list, numbers, tasks'],
-  ['Ctrl+Enter', 'tick the task'],
-  ['/', 'insert: table, callout, picture, …'],
+  ['Ctrl+Shift+8, 7, 9', 'bulleted list, numbered list, task list'],
+  ['Ctrl+Enter', 'tick or untick a task'],
+  ['/', 'insert a table, a callout, a picture, …'],
   ['[[', 'link to a page'],
-  ['Alt+↑, Alt+↓', 'move the paragraph, or the lines of a list or of code'],
-  ['Alt+Shift+↑, ↓', 'move the block: a paragraph, an item, a folded heading; or drag it'],
+  ['Alt+↑, Alt+↓', 'move the paragraph, or the lines of a list or code block'],
+  ['Alt+Shift+↑, ↓', 'move the block (paragraph, list item or folded section), or drag it'],
   ['Ctrl+F', 'find and replace'],
-  ['Ctrl+Shift+[, ]', 'fold the heading, or unfold it'],
-  ['Ctrl+D', 'select the next occurrence too'],
-  ['Ctrl+E', 'Markdown as it is written'],
-  ['Tab in a table', 'next cell; Ctrl+Enter a new row; Esc out of it'],
+  ['Ctrl+Shift+[, ]', 'fold the section, unfold it'],
+  ['Ctrl+D', 'add the next occurrence to the selection'],
+  ['Ctrl+E', 'show or hide the Markdown source'],
+  ['Tab in a table', 'next cell; Ctrl+Enter adds a row, Esc leaves the table'],
   [':name', 'emoji'],
-  ['Ctrl+Alt+F', 'the text alone, or everything again'],
-  ['Alt+F10', 'the tools for what is selected; Esc back to the text'],
+  ['Ctrl+Alt+F', 'turn focus mode on or off'],
+  ['Alt+F10', 'go to the tools for the selection; Esc returns to the text'],
   ['Ctrl+S', 'save'],
 ];
 
@@ -27,10 +27,10 @@ const KEYS: readonly [keys: string, does: string][] = [
 export function showKeys(): boolean {
   const dialog = document.createElement('dialog');
   dialog.className = 'keys-dialog';
-  dialog.setAttribute('aria-label', 'Keys of the editor');
+  dialog.setAttribute('aria-label', 'Keyboard shortcuts of the editor');
   const head = document.createElement('header');
   const heading = document.createElement('h2');
-  heading.textContent = 'Keys';
+  heading.textContent = 'Keyboard shortcuts';
   const list = document.createElement('dl');
   for (const [keys, does] of KEYS) {
     const [term, words] = [document.createElement('dt'), document.createElement('dd')];

@@ -38,7 +38,7 @@ export function pageLinks({ api, showStatus }: LinkContext) {
     if (title !== '' && !pages.some(({ text }) => text.toLowerCase() === title.toLowerCase())) {
       options.push({
         label: `Create “${title}”`,
-        detail: 'a new page, as a draft',
+        detail: 'a new draft page',
         type: 'plus',
         apply: (view, _completion, from, to) => {
           insertLink(view, from, to, title);
@@ -67,6 +67,6 @@ async function createPage(api: string, title: string, showStatus: LinkContext['s
     await callApi('POST', `${api}/pages`, { title, markdown: '', status: 'draft' });
     showStatus(`“${title}” was created as a draft.`);
   } catch (error) {
-    showStatus(`“${title}” was not created: ${errorMessage(error)}`);
+    showStatus(`Could not create “${title}”: ${errorMessage(error)}`);
   }
 }

@@ -32,7 +32,7 @@ function menuFor(state: EditorState): Tooltip | null {
 
 function createMenu(view: EditorView): TooltipView {
   const { headings, marks, lists, quotes } = formatTools(view);
-  const bar = new Toolbar('Formatting of the selection', [marks, headings, [...lists, ...quotes]]);
+  const bar = new Toolbar('Format the selection', [marks, headings, [...lists, ...quotes]]);
   bar.element.classList.add('selection-menu');
   bar.element.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;

@@ -59,6 +59,6 @@ async function insertTemplate(view: EditorView, context: TemplateContext, page_i
     const text = isEmpty ? markdown : markdown.replace(/^\ufeff?---\r?\n.*?\n---[ \t]*(?:\r?\n)+/s, '');
     insertBlock(view, fillTemplate(text.replaceAll('\r\n', '\n').trimEnd(), values()));
   } catch (error) {
-    showStatus(`“${title}” was not inserted: ${errorMessage(error)}`);
+    showStatus(`Could not insert “${title}”: ${errorMessage(error)}`);
   }
 }

@@ -109,7 +109,7 @@ export class PropertiesEditor {
     this.#add.textContent = '+ Add property';
     this.#name.hidden = true;
     this.#name.placeholder = 'Name';
-    this.#name.ariaLabel = 'Name of the new property';
+    this.#name.ariaLabel = 'New property name';
     this.#name.maxLength = 100;
     this.#name.setAttribute('list', 'property-names');
     const toggle = (isNaming: boolean) => {

@@ -92,7 +92,7 @@ function itemChip(item: string, name: string, onRemove: () => void, input: HTMLI
 /** Shows a value that rows cannot edit. */
 function sourceControl(): PropertyControl {
   const element = document.createElement('code');
-  element.title = 'Edit it in the Markdown source (Ctrl E).';
+  element.title = 'Edit this in the Markdown source (Ctrl+E).';
   return {
     element,
     show({ value }) {

@@ -45,7 +45,7 @@ export function tableBar(editor: TableActions): HTMLElement {
     editor.apply(insertRow(editor.table, editor.row), false);
     editor.focus(editor.row + 1, editor.column);
   });
-  button('+ column', 'Add a column on the right', () => {
+  button('+ column', 'Add a column to the right', () => {
     editor.apply(insertColumn(editor.table, editor.column, textOf), false);
     editor.focus(editor.row, editor.column + 1);
   });
@@ -69,7 +69,7 @@ export function tableBar(editor: TableActions): HTMLElement {
       editor.apply(changes);
     });
   }
-  button('align', 'Align the column: left, centred, right', () => {
+  button('align', 'Align the column (left, centred, right)', () => {
     const current = ALIGNMENTS.indexOf(editor.table.alignments[editor.column] || 'left');
     const next = ALIGNMENTS[(current + 1) % ALIGNMENTS.length] ?? 'left';
     editor.apply(alignColumn(editor.table, editor.column, next));

@@ -105,7 +105,7 @@ export class PictureWidget extends WidgetType {
     picture.addEventListener('error', () => {
       const words = document.createElement('span');
       words.className = 'no-picture';
-      words.textContent = this.alt || `There is no picture at ${this.address}`;
+      words.textContent = this.alt || `Could not load the picture ${this.address}`;
       picture.replaceWith(words);
       view.requestMeasure();
     });
