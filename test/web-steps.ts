@@ -94,7 +94,7 @@ export async function keepBoth(
   page: Page,
   inspect: (dialog: Locator) => Promise<void> = async () => {},
 ): Promise<void> {
-  const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
+  const dialog = page.getByRole('dialog', { name: 'You and another user changed the same text' });
   await dialog.waitFor();
   await inspect(dialog);
   await dialog.getByRole('radio', { name: 'Both, yours first' }).focus();

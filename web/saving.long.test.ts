@@ -76,10 +76,10 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
     ] as const) {
       await tab.reload();
       await tab.getByText('Your unsaved changes were restored').waitFor();
-      await tab.getByText('from another tab, which is open').waitFor();
+      await tab.getByText('from another open tab').waitFor();
       assert.equal(await textOf(tab), words);
     }
-    await other.getByRole('button', { name: 'Discard them' }).click();
+    await other.getByRole('button', { name: 'Discard changes' }).click();
     assert.equal(await textOf(other), 'Here.\n');
     await other.goto('about:blank');
   });
@@ -122,11 +122,11 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
       await page.goto(`${root}/-/edit/guide`);
       await page.getByText('Your unsaved changes from another device were restored').waitFor();
       assert.equal(await textOf(page), 'Here.\n\nOf the first tab.!');
-      await page.getByText('Unsaved changes from a tab that is closed').waitFor();
+      await page.getByText('Unsaved changes from a closed tab').waitFor();
       await page.getByRole('button', { name: 'Continue here' }).click();
       assert.equal(await textOf(page), 'Here.\n\nOf the first tab.');
     });
-    await far.getByRole('button', { name: 'Discard them' }).click();
+    await far.getByRole('button', { name: 'Discard changes' }).click();
     assert.equal(await textOf(far), 'Here.\n');
     await t.test('an unsaved text of an earlier revision is only offered', async () => {
       const { body: made } = await owner.post(`${api}/pages`, { title: 'Revised', markdown: 'As it was.' });
@@ -169,7 +169,7 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
       await far.getByText('Saved at').waitFor();
       await far.goto('about:blank');
       await far.goto(address);
-      await far.getByText('Unsaved changes from a tab that is closed').waitFor();
+      await far.getByText('Unsaved changes from a closed tab').waitFor();
       assert.equal(await textOf(far), 'Begun. Here.');
       await far.getByRole('button', { name: 'Discard' }).click();
     });
@@ -212,7 +212,7 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
     assert.equal(new URL(other.url()).pathname, new URL(`${root}/guide`).pathname);
     await other.getByRole('link', { name: 'Continue editing' }).click();
     await text(other).getByText('Unsaved.').waitFor();
-    await other.getByRole('button', { name: 'Discard them' }).click();
+    await other.getByRole('button', { name: 'Discard changes' }).click();
     // New pages share one address; the link leads to the page that was left last.
     for (const title of ['Left before', 'Left last']) {
       await other.goto(`${root}/-/new`);
@@ -226,7 +226,7 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
     await text(other).getByText('Text of Left last.').waitFor();
     await other.getByText('An unsaved new page “Left before”').waitFor();
     await other.getByRole('button', { name: 'Discard', exact: true }).click();
-    await other.getByRole('button', { name: 'Discard them' }).click();
+    await other.getByRole('button', { name: 'Discard changes' }).click();
     await row(other, 'Guide').click();
     await other.waitForURL(`${root}/guide`);
     await other.locator('html.scripted').waitFor();
@@ -237,7 +237,7 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
     await context.setOffline(true);
     await type(page, ' Offline.');
     await page.keyboard.press('Control+s');
-    await page.getByText('It will be saved as soon as it can').waitFor();
+    await page.getByText('Your text will be saved as soon as it is back').waitFor();
     await type(page, ' Later.');
     await context.setOffline(false);
     await page.getByText('Saved at').waitFor();
@@ -252,7 +252,7 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
     });
     await type(page, ' Once.');
     await page.keyboard.press('Control+s');
-    await page.getByText('It will be saved as soon as it can').waitFor();
+    await page.getByText('Your text will be saved as soon as it is back').waitFor();
     await type(page, ' And more.');
     await page.waitForFunction(() => Object.values(localStorage).some((draft) => draft.includes('And more')));
     await page.unrouteAll();
@@ -292,7 +292,7 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
     const colleague = await world.member(owner.workspace_id, 'member');
     const theirs = await openBrowserFor(world, colleague.user_id);
     const { page: far } = await openWatched(theirs);
-    const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
+    const dialog = page.getByRole('dialog', { name: 'You and another user changed the same text' });
     for (const tab of [far, page]) await tab.goto(`${root}/-/edit/second`);
     for (const [tab, words] of [
       [far, ' Of the colleague.'],
@@ -313,11 +313,11 @@ test('typed text is never lost and never written twice', { skip }, async (t) => 
     await dialog.waitFor();
     assert.match(await dialog.getByRole('textbox').inputValue(), /Of the owner\.\n.*Of the colleague\. Of both\.$/);
     await page.keyboard.press('Escape');
-    const note = page.getByRole('alert').filter({ hasText: 'This is not saved yet' });
+    const note = page.getByRole('alert').filter({ hasText: 'Not saved yet. Another user saved' });
     await note.waitFor();
     assert.equal(await textOf(page), 'All of the second. Of the owner.', 'there are no marks in the text');
-    await note.getByRole('button', { name: 'Choose versions' }).click();
-    await dialog.getByRole('button', { name: 'Save this' }).click();
+    await note.getByRole('button', { name: 'Resolve conflicts' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved at').waitFor();
     const { markdown } = (await owner.get(`${api}/pages/path/second`)).body;
     assert.match(markdown, /Of the owner\.\n.*Of the colleague\. Of both\.$/);

@@ -36,12 +36,12 @@ export function chooseVersions(
   const count = parts.filter((part) => 'mine' in part).length;
   const heading = document.createElement('h2');
   heading.id = 'conflict-heading';
-  heading.textContent = count === 1 ? 'You both changed one place' : `You both changed ${count} places`;
+  heading.textContent = 'You and another user changed the same text';
   dialog.setAttribute('aria-labelledby', heading.id);
   form.append(heading);
   let number = 0;
   const choices: KeptChoice[] = [];
-  const [saveButton, notNow] = [button('Save this', 'save', true), button('Not now', 'cancel', false)];
+  const [saveButton, notNow] = [button('Save', 'save', true), button('Not now', 'cancel', false)];
   const open = document.createElement('p');
   open.className = 'conflict-open';
   open.setAttribute('role', 'status');
@@ -49,7 +49,7 @@ export function chooseVersions(
   const showOpen = () => {
     const left = choices.filter(({ choice }) => choice === undefined).length;
     saveButton.disabled = left > 0;
-    open.textContent = left === 0 ? '' : `Choose a version${count === 1 ? '' : ` of ${left} of ${count} places`}.`;
+    open.textContent = left === 0 ? '' : `Choose a version${count === 1 ? '' : ` for ${left} of ${count} conflicts`}.`;
   };
   const results = parts.map((part) => {
     if (!('mine' in part)) return () => part.lines;
@@ -92,12 +92,12 @@ function renderPlace(
 ) {
   const place = document.createElement('fieldset');
   const legend = document.createElement('legend');
-  legend.textContent = `Place ${number} of ${count}`;
+  legend.textContent = `Conflict ${number} of ${count}`;
   const versions = document.createElement('div');
   versions.className = 'conflict-versions';
   versions.append(renderVersion('Yours', kept.mine, kept.theirs), renderVersion('Theirs', kept.theirs, kept.mine));
   const edited = document.createElement('textarea');
-  edited.setAttribute('aria-label', `Text of place ${number}`);
+  edited.setAttribute('aria-label', `Text for conflict ${number}`);
   edited.value = kept.edited;
   edited.rows = Math.min(12, mine.length + theirs.length + 1);
   edited.hidden = kept.choice !== 'edit';

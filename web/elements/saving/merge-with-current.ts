@@ -32,8 +32,8 @@ export async function mergeWithCurrent(page: EditedPage, obstacles: Obstacles, k
   if (form.title.value === base.title) form.title.value = current.title;
   form.base = String(current.revision);
   const words =
-    'Another user saved this page while you were editing. Nothing is lost: the text below contains both versions. ' +
-    'Your changes and theirs are in different places. Check the text and save.';
+    'Another user saved this page while you were editing. Your changes and theirs do not overlap, so the text now ' +
+    'contains both. Check it and save.';
   return {
     note: makeNote(words, [], true),
     current: { title: current.title, markdown: current.markdown },

@@ -71,7 +71,7 @@ async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo)
     return {
       id,
       draft,
-      where: isOpen ? 'another tab, which is open' : 'a tab that is closed',
+      where: isOpen ? 'another open tab' : 'a closed tab',
       isOpen,
       isOnlyOffered: draft.isAside === true || (isGone && !draft.pending && draft.base_revision !== to.base),
       discard: () => {

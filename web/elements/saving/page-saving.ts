@@ -28,7 +28,7 @@ export class PageSaving {
   readonly #obstacles = {
     waits: () => {
       this.#hasWaited = true;
-      this.#form.showState('The service cannot be reached. It will be saved as soon as it can.');
+      this.#form.showState('The service cannot be reached. Your text will be saved as soon as it is back.');
     },
     signIn: async () => {
       const signedIn = this.signIn();
@@ -171,15 +171,15 @@ export class PageSaving {
     }
     const words = error instanceof ApiError ? errorMessage(error) : (error as Error).message;
     this.#form.showState('Not saved');
-    this.#form.show(makeNote(`This was not saved. ${words}`, [], true));
+    this.#form.show(makeNote(`Your changes were not saved. ${words}`, [], true));
   }
 
   /** Keeps the text and its base revision, so that the next save asks again. */
   #chooseLater(leaves: boolean): void {
     this.#form.showState('Not saved yet');
     const words =
-      'This is not saved yet: another user saved the page while you were editing, and you both changed the same place. Your text is kept.';
-    const choose = { label: 'Choose versions', run: () => this.save({ status: this.#form.status, leaves }) };
+      'Not saved yet. Another user saved the page while you were editing, and you both changed the same text. Your version is kept.';
+    const choose = { label: 'Resolve conflicts', run: () => this.save({ status: this.#form.status, leaves }) };
     this.#form.show(makeNote(words, [choose], true));
     this.#form.host.focus();
   }

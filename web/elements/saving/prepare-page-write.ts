@@ -78,6 +78,6 @@ async function refuseMarks(text: string): Promise<void> {
   const { conflictMarkLine } = (await importSibling('conflict.js')) as typeof import('./conflict.ts');
   const line = conflictMarkLine(text);
   if (line === undefined) return;
-  const message = `The text still has marks of two versions, first in line ${line}. Keep what is right between <<<<<<< and >>>>>>>, remove the marks, and save again.`;
+  const message = `The text still has conflict markers, first in line ${line}. Keep the text you want between <<<<<<< and >>>>>>>, remove the markers, and save again.`;
   throw new ApiError(400, { error: 'invalid_request', message });
 }

@@ -26,7 +26,7 @@ async function ask(show: (note: HTMLElement) => void, user_id: string): Promise<
       opened = window.open('/sign-in', 'ibid-sign-in', 'popup,width=480,height=720');
     },
   };
-  const words = 'You are signed out. What you wrote is stored in this browser. Sign in, and go on where you are.';
+  const words = 'You are signed out. Your text is stored in this browser. Sign in to continue where you are.';
   const note = makeNote(words, [open], true);
   show(note);
   const wake = () => woken();
@@ -37,7 +37,7 @@ async function ask(show: (note: HTMLElement) => void, user_id: string): Promise<
       if (me?.user_id === user_id) return;
       const text = note.querySelector('p');
       if (me && text)
-        text.textContent = `${me.email} is signed in now. Sign in as the user who wrote this text, to save it.`;
+        text.textContent = `You are now signed in as ${me.email}. To save this text, sign in as the user who wrote it.`;
       await new Promise<void>((done) => {
         woken = done;
         setTimeout(done, POLL_MS);

@@ -88,7 +88,7 @@ export class UnsavedText {
       form.showState(
         isStored
           ? `Stored in this browser at ${timeOf(at)}, not saved yet`
-          : 'Not saved, and this browser cannot store it: save soon',
+          : 'Not saved, and this browser cannot store a copy. Save soon.',
       );
     });
   }
@@ -167,7 +167,9 @@ export class UnsavedText {
       form.host.focus();
     };
     const what = where === undefined ? 'Your unsaved changes' : `Your unsaved changes from ${where}`;
-    form.addNote(makeNote(`${what} were restored (${timeOf(draft.at)}).`, [{ label: 'Discard them', run: discard }]));
+    form.addNote(
+      makeNote(`${what} were restored (${timeOf(draft.at)}).`, [{ label: 'Discard changes', run: discard }]),
+    );
     this.store();
   }
 }
