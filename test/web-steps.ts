@@ -59,7 +59,7 @@ export async function goThereAndBack(page: Page, link: Locator, there: string, b
 export async function renameInTree(page: Page, title: string, to: string): Promise<void> {
   await row(page, title).focus();
   await page.keyboard.press('F2');
-  await page.getByRole('textbox', { name: `New title of ${title}` }).fill(to);
+  await page.getByRole('textbox', { name: `New title for ${title}` }).fill(to);
   await page.keyboard.press('Enter');
   await flash(page, `“${title}” is now “${to}”.`).waitFor();
 }
@@ -78,13 +78,13 @@ export async function moveInDialog(
   await page.locator('.row-do').getByText('…').click();
   await page.getByRole('menuitem', { name: 'Move…' }).click();
   const dialog = page.getByRole('dialog', { name: `Move “${title}”` });
-  await dialog.getByText('Below: Top level').waitFor();
+  await dialog.getByText('Under: Top level').waitFor();
   await dialog.getByRole('combobox', { name: 'New parent' }).fill(to.parent.slice(0, 3).toLowerCase());
   await dialog.getByRole('listbox').getByRole('option', { name: to.parent }).waitFor();
   await inspect();
   await page.keyboard.press('Enter');
-  await dialog.getByText(`Below: ${to.parent}`).waitFor();
-  await dialog.getByLabel('Place').selectOption(`After “${to.after}”`);
+  await dialog.getByText(`Under: ${to.parent}`).waitFor();
+  await dialog.getByLabel('Position').selectOption(`After “${to.after}”`);
   await dialog.getByRole('button', { name: 'Move' }).click();
   await flash(page, `“${title}” was moved.`).waitFor();
 }

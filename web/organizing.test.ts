@@ -91,7 +91,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await page.evaluate('window.isSameDocument = true');
     await item('Alpha').focus();
     await page.keyboard.press('F2');
-    await page.getByRole('textbox', { name: 'New title of Alpha' }).fill('Alef');
+    await page.getByRole('textbox', { name: 'New title for Alpha' }).fill('Alef');
     await page.keyboard.press('Escape');
     await renameInTree(page, 'Alpha', 'Aleph');
     assert.equal((await owner.get(`${api}/pages/${ids.get('Alpha')}`)).body.markdown, '# Aleph\n\nText.');
@@ -101,7 +101,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
       (has) => has,
     );
     await page.keyboard.press('Control+z');
-    await flash('“Alpha” is as it was.').waitFor();
+    await flash('The change to “Alpha” was undone.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'Alpha' }).waitFor();
   });
 
@@ -112,13 +112,13 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
       await page.keyboard.press('Shift+F10');
       await page.keyboard.type('i');
       await page.keyboard.press('Enter');
-      const picker = page.getByRole('dialog', { name: 'Icon of Gamma' });
+      const picker = page.getByRole('dialog', { name: 'Icon for Gamma' });
       await picker.getByRole('button', { name: 'rocket' }).waitFor();
       await assertAccessible(page, 'the choice of an icon');
       await picker.getByRole('searchbox').fill('test tube');
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
-      await flash('“Gamma” has the icon 🧪.').waitFor();
+      await flash('The icon of “Gamma” is now 🧪.').waitFor();
       const stored = async () => (await owner.get(`${api}/pages/${ids.get('Gamma')}`)).body;
       assert.deepEqual(
         [(await stored()).title, (await stored()).markdown, (await stored()).path],
@@ -132,7 +132,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
       await page.getByRole('heading', { level: 1, name: '🧪 Gamma' }).waitFor();
       await page.getByLabel('More actions').click();
       await page.getByRole('button', { name: 'Icon…' }).click();
-      await page.getByRole('button', { name: 'Remove the icon' }).click();
+      await page.getByRole('button', { name: 'Remove icon' }).click();
       await page.getByRole('heading', { level: 1, name: 'Gamma', exact: true }).waitFor();
       assert.equal((await stored()).title, 'Gamma');
       await item('Alpha').click();
@@ -153,7 +153,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
       await flash('“Gamma” was moved.').waitFor();
       assert.equal(await below(''), 'Alpha Gamma Beta');
       await page.getByRole('button', { name: 'Undo' }).click();
-      await flash('“Gamma” is as it was.').waitFor();
+      await flash('The change to “Gamma” was undone.').waitFor();
       assert.equal(await below(''), 'Alpha Beta Gamma');
     },
   );
@@ -169,7 +169,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await item('Beta').hover();
     await page.locator('.row-do').getByText('…').click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await flash('“Beta” is in the trash.').waitFor();
+    await flash('“Beta” was moved to the trash.').waitFor();
     assert.equal(await below(''), 'Alpha');
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.waitForURL('**/beta');
@@ -204,7 +204,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     assert.deepEqual(offered.filter(Boolean), [], 'while a page is moved no earlier change is taken back');
     await isOrder('Beta', 'One Gamma Two Alpha');
     await undo.click();
-    await flash('“Alpha” is as it was.').waitFor();
+    await flash('The change to “Alpha” was undone.').waitFor();
     await isOrder('', 'Alpha (copy) Alpha Beta');
     await item('Alpha').dragTo(copy, { targetPosition: { x: 40, y: 2 } });
     await undo.waitFor();
@@ -213,7 +213,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await undo.waitFor();
     await isOrder('Beta', 'One Gamma Two Alpha');
     await page.keyboard.press('Control+z');
-    await flash('“Alpha” is as it was.').waitFor();
+    await flash('The change to “Alpha” was undone.').waitFor();
     await isOrder('Beta', 'One Gamma Two');
     assert.equal(await below(''), 'Alpha Alpha (copy) Beta', 'keys, too, take back the last change alone');
     await item('Alpha').dragTo(copy, behind);
@@ -305,7 +305,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
       const sheet = await small.getByRole('menu', { name: 'Beta' }).boundingBox();
       assert.equal(Math.round((sheet?.y ?? 0) + (sheet?.height ?? 0)), 844, 'the menu is a sheet at the bottom');
       await small.getByRole('menuitem', { name: 'Rename' }).tap();
-      await small.getByRole('textbox', { name: 'New title of Beta' }).fill('Beth');
+      await small.getByRole('textbox', { name: 'New title for Beta' }).fill('Beth');
       await small.keyboard.press('Enter');
       await flash('“Beta” is now “Beth”.', small).waitFor();
       await bar.getByRole('link', { name: 'Search' }).tap();

@@ -16,7 +16,7 @@ const GROUPS: readonly Group[] = [
     isVertical: false,
     label: 'This page',
   },
-  { group: '.tree-more', entries: ':scope > li > a', isVertical: true, label: 'More of this wiki' },
+  { group: '.tree-more', entries: ':scope > li > a', isVertical: true, label: 'More in this wiki' },
   { group: '.sections ul', entries: ':scope > li > a', isVertical: true, label: undefined },
 ];
 

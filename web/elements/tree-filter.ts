@@ -34,7 +34,7 @@ export function filterTree(): void {
       const pages = await callApi<Suggestion[]>('GET', `${roots?.dataset.api}/suggest?${query}`, undefined, signal);
       const rows = pages.filter(({ kind }) => kind === 'page').map(({ text, path }) => row(text, path ?? ''));
       found.replaceChildren(...rows);
-      status.textContent = rows.length === 0 ? 'No title matches.' : '';
+      status.textContent = rows.length === 0 ? 'No matching titles.' : '';
     } catch (error) {
       if (!signal.aborted) status.textContent = errorMessage(error);
     }

@@ -15,7 +15,7 @@ export function markAsTree(roots: HTMLElement, changed = roots): void {
     list.setAttribute('role', isTop ? 'tree' : 'group');
     if (!isTop) continue;
     list.setAttribute('aria-label', 'Pages');
-    list.setAttribute('aria-description', 'Shift F10 opens the menu of a page');
+    list.setAttribute('aria-description', 'Press Shift+F10 for the menu of a page');
   }
   for (const item of changed.querySelectorAll<HTMLLIElement>('li:not([role])')) markAsRow(item);
   if (roots.querySelector('[role="treeitem"][tabindex="0"]')) return;

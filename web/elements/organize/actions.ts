@@ -83,7 +83,7 @@ export function duplicatePage(row: Row): Promise<void> {
       status,
     });
     const copy = await placePage(made, { parent_page_id, behind: page_id });
-    const files = /attachment:attachment_/.test(markdown) ? ` Its pictures and files are those of “${title}”.` : '';
+    const files = /attachment:attachment_/.test(markdown) ? ' Both pages share the same pictures and files.' : '';
     const address = `${root}/${copy.path}`;
     const undo = { do: 'delete', page_id: copy.page_id } as const;
     await leaveWith({ text: `This is a copy of “${title}”.${files}`, undo, focus: address }, address);
@@ -99,17 +99,20 @@ export function deletePage(row: Row): Promise<void> {
     const isWithin = here === at || here.startsWith(`${at}/`);
     const above = at.slice(0, at.lastIndexOf('/'));
     const undo = { do: 'restore', page_id } as const;
-    await leaveWith({ text: `“${title}” is in the trash.`, undo, focus: above }, isWithin ? above : location.pathname);
+    await leaveWith(
+      { text: `“${title}” was moved to the trash.`, undo, focus: above },
+      isWithin ? above : location.pathname,
+    );
   });
 }
 
 export async function copyLink({ leaf, title }: Row): Promise<void> {
   try {
     await navigator.clipboard.writeText(leaf.href);
-    announce(`The link of ${title} was copied.`);
+    announce(`Copied the link to “${title}”.`);
   } catch {
     // Over plain HTTP a script may not write to the clipboard.
-    prompt('The link of this page', leaf.href);
+    prompt('Link to this page', leaf.href);
   }
 }
 

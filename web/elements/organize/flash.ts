@@ -89,7 +89,7 @@ function showFlash({ text, undo, link }: Flash, isBad = false): void {
     take(undo);
   };
   if (undo) {
-    const button = element('button', { className: 'button', type: 'button', title: 'Undo (Ctrl Z)' }, 'Undo');
+    const button = element('button', { className: 'button', type: 'button', title: 'Undo (Ctrl+Z)' }, 'Undo');
     button.addEventListener('click', () => take(undo));
     box.append(button);
   }
@@ -117,11 +117,14 @@ async function undoIt(undo: Undo): Promise<void> {
   try {
     if (undo.do === 'delete') {
       await callApi('DELETE', address);
-      return await leaveWith({ text: 'The copy is in the trash.' }, root);
+      return await leaveWith({ text: 'The copy was moved to the trash.' }, root);
     }
     const page = await takeBack(undo, address);
     const focus = `${root}/${page.path}`;
-    await leaveWith({ text: `“${page.title}” is as it was.`, focus }, undo.do === 'restore' ? focus : current);
+    await leaveWith(
+      { text: `The change to “${page.title}” was undone.`, focus },
+      undo.do === 'restore' ? focus : current,
+    );
   } catch (error) {
     showProblem(error);
   }

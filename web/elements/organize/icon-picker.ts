@@ -19,11 +19,11 @@ export async function chooseIcon(row: Omit<Row, 'row'>, opener: HTMLElement = ro
     return showProblem(error);
   }
   const { icon } = splitTitle(row.title);
-  const label = `Icon of ${row.title}`;
+  const label = `Icon for ${row.title}`;
   const box = element('div', { className: 'sheet icon-picker', popover: 'auto', role: 'dialog', ariaLabel: label });
   const input = element('input', { type: 'search', placeholder: 'Search by name', ariaLabel: 'Search icons' });
   const grid = element('div', { className: 'icon-grid', role: 'group', ariaLabel: 'Icons' });
-  const none = element('p', { className: 'small', hidden: true }, 'No icon has this name.');
+  const none = element('p', { className: 'small', hidden: true }, 'No matching icons.');
   const choose = (chosen: string) => {
     box.hidePopover();
     if (chosen !== icon) void setIcon(row, chosen);
@@ -58,7 +58,7 @@ export async function chooseIcon(row: Omit<Row, 'row'>, opener: HTMLElement = ro
   show();
   box.append(input, grid, none);
   if (icon !== '') {
-    const remove = element('button', { type: 'button', className: 'button quiet' }, 'Remove the icon');
+    const remove = element('button', { type: 'button', className: 'button quiet' }, 'Remove icon');
     remove.addEventListener('click', () => choose(''));
     box.append(remove);
   }
@@ -72,7 +72,8 @@ function setIcon(row: Pick<Row, 'leaf'>, icon: string): Promise<void> {
   return retitle(
     row,
     (was) => withIcon(was, icon),
-    (_was, now) => (icon === '' ? `“${now}” has no icon any more.` : `“${splitTitle(now).name}” has the icon ${icon}.`),
+    (_was, now) =>
+      icon === '' ? `“${now}” no longer has an icon.` : `The icon of “${splitTitle(now).name}” is now ${icon}.`,
   );
 }
 

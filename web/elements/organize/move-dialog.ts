@@ -27,7 +27,7 @@ export function askForPlace(page: FullPage): Promise<Place | undefined> {
     try {
       const siblings = (await childrenOf(next.page_id)).filter(({ page_id }) => page_id !== page.page_id);
       parent = next;
-      chosen.replaceChildren('Below: ', element('strong', {}, next.text));
+      chosen.replaceChildren('Under: ', element('strong', {}, next.text));
       places.replaceChildren(...optionsOf(siblings));
       status.textContent = '';
       move.disabled = false;
@@ -45,7 +45,7 @@ export function askForPlace(page: FullPage): Promise<Place | undefined> {
     element('label', {}, 'New parent', input),
     list,
     chosen,
-    element('label', {}, 'Place', places),
+    element('label', {}, 'Position', places),
     element('p', { className: 'small' }, 'Subpages move with the page. Old addresses redirect to the new ones.'),
     status,
     element('p', { className: 'row-of-buttons' }, move, cancel),

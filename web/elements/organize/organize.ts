@@ -24,8 +24,8 @@ export function openRowMenu(of: Element, beside?: HTMLElement): void {
           { name: 'Rename', keys: 'F2', run: () => renameInPlace(row) },
           { name: 'Icon…', run: () => chooseIcon(row) },
           { name: 'Move…', run: () => actions.movePage(row) },
-          { name: 'Move up', keys: 'Alt ↑', run: () => actions.movePageBy(row, -1) },
-          { name: 'Move down', keys: 'Alt ↓', run: () => actions.movePageBy(row, 1) },
+          { name: 'Move up', keys: 'Alt+↑', run: () => actions.movePageBy(row, -1) },
+          { name: 'Move down', keys: 'Alt+↓', run: () => actions.movePageBy(row, 1) },
           { name: 'Duplicate', run: () => actions.duplicatePage(row) },
         ]
       : [],
@@ -75,7 +75,7 @@ export function showTools(row: Element): void {
 function makeTools(): HTMLElement {
   const made = element('span', { className: 'row-do', ariaHidden: 'true' });
   const add = element('button', { type: 'button', tabIndex: -1, className: 'row-new', title: 'New subpage' }, '+');
-  const more = element('button', { type: 'button', tabIndex: -1, title: 'More (Shift F10)' }, '…');
+  const more = element('button', { type: 'button', tabIndex: -1, title: 'More (Shift+F10)' }, '…');
   made.append(add, more);
   // Keep the focus in place: elements hidden from screen readers must not take it.
   made.addEventListener('mousedown', (event) => event.preventDefault());

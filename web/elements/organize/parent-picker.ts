@@ -16,7 +16,7 @@ export const TOP: Parent = { page_id: '', path: '', text: 'Top level of the wiki
 /** A combobox, following WAI-ARIA's pattern, that finds pages by their titles and always offers the top level. */
 export class ParentPicker {
   readonly input = element('input', {
-    placeholder: 'Find a page by its title',
+    placeholder: 'Find a page by title',
     autocomplete: 'off',
     maxLength: 1_024,
     role: 'combobox',
@@ -78,7 +78,7 @@ export class ParentPicker {
       const pages = found.filter(({ kind }) => kind === 'page');
       this.#show(pages);
       this.#answered = words;
-      this.status.textContent = pages.length === 0 ? 'No title matches.' : '';
+      this.status.textContent = pages.length === 0 ? 'No matching titles.' : '';
     } catch (error) {
       if (!signal.aborted) this.status.textContent = errorMessage(error);
     }

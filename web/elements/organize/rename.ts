@@ -9,7 +9,7 @@ export function renameInPlace(row: Row): void {
     value: row.title,
     maxLength: 255,
     required: true,
-    ariaLabel: `New title of ${row.title}`,
+    ariaLabel: `New title for ${row.title}`,
   });
   const field = element('form', { className: 'row-rename', popover: 'auto' }, input);
   const place = { '--x': box.left, '--y': box.top, '--width': box.width, '--height': box.height };
