@@ -168,7 +168,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     // Load the page again: the previous step navigated to the same address, so waiting for it proves no new visit.
     await page.goto(`${root}/weaving`);
     await openPalette(page);
-    const recent = page.getByRole('group', { name: 'Read last' }).locator('.title');
+    const recent = page.getByRole('group', { name: 'Recent pages' }).locator('.title');
     await recent.first().waitFor();
     assert.deepEqual(await recent.allTextContents(), ['Analytical engine'], 'without the page that is shown');
     await assertActive(page, 'Analytical engine');
@@ -500,7 +500,7 @@ longTest(
     await openPalette(page);
     await page.keyboard.press('Control+a');
     await page.keyboard.press('Delete');
-    const searched = page.getByRole('group', { name: 'Searched last' }).locator('.title');
+    const searched = page.getByRole('group', { name: 'Recent searches' }).locator('.title');
     await page
       .getByRole('group', { name: 'Saved searches' })
       .getByRole('option', { name: /^Looms/ })

@@ -3,15 +3,15 @@ import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import type { Entry } from './find.ts';
 
 const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
-  { kind: 'recent', name: 'Read last' },
-  { kind: 'searched', name: 'Searched last' },
+  { kind: 'recent', name: 'Recent pages' },
+  { kind: 'searched', name: 'Recent searches' },
   { kind: 'suggestion', name: 'Did you mean' },
   { kind: 'title', name: 'Pages' },
   { kind: 'text', name: 'In the text' },
   { kind: 'source', name: 'Sources' },
   { kind: 'saved', name: 'Saved searches' },
   { kind: 'command', name: 'Commands' },
-  { kind: 'all', name: 'Everything' },
+  { kind: 'all', name: 'All results' },
 ];
 
 /** Pointer actions on an entry, by its index in the list. */

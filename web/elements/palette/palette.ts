@@ -256,9 +256,9 @@ export class Palette extends LitElement {
       <input type="text" enterkeyhint="search" role="combobox" aria-label="Search this wiki" aria-expanded=${entries.length > 0} aria-controls="found" aria-autocomplete="list"
         aria-activedescendant=${entries.length > 0 ? `entry-${chosen}` : nothing} placeholder="Search pages and sources" maxlength="1024" autocomplete="off" spellcheck="false" autofocus
         @input=${(event: Event) => this.#search((event.target as HTMLInputElement).value)} @keydown=${this.#move}>
-      <div id="found" role="listbox" aria-label="Found" aria-busy=${this.isAsking} ?hidden=${entries.length === 0} @pointerdown=${this.#hold.press}>${entryList(entries, chosen, this.#pointed)}</div>
+      <div id="found" role="listbox" aria-label="Results" aria-busy=${this.isAsking} ?hidden=${entries.length === 0} @pointerdown=${this.#hold.press}>${entryList(entries, chosen, this.#pointed)}</div>
       <div role="status">${this.#status()}</div>
-      <p class="keys">↑ ↓ to choose, Enter to go there, Esc to close</p>
+      <p class="keys">↑ ↓ to select, Enter to open, Esc to close</p>
     </dialog>`;
   }
 
@@ -266,9 +266,9 @@ export class Palette extends LitElement {
     const { entries, isAsking, problem } = this;
     if (problem !== '') return html`<p class="problem">${problem}</p>`;
     if (isAsking || this.#words.trim() === '') return nothing;
-    if (entries.length === 0) return html`<p>Nothing contains these words. Try fewer or other words.</p>`;
+    if (entries.length === 0) return html`<p>No results for these words. Try fewer or different words.</p>`;
     const { length } = entries.filter(({ kind }) => FOUND.includes(kind));
-    return html`<p class="for-ears">${length} found</p>`;
+    return html`<p class="for-ears">${length} ${length === 1 ? 'result' : 'results'}</p>`;
   }
 }
 
