@@ -234,9 +234,9 @@ test('if no part is small enough for the proxy, the page says that the proxy ref
   await page.locator('html.scripted').waitFor();
   await choose(page, 'small.txt', Buffer.alloc(MIB, 'a'));
   const panel = page.getByRole('region', { name: 'Upload' });
-  await panel.getByText('Something in front of the service').waitFor();
+  await panel.getByText('A proxy or firewall in front of the service').waitFor();
   const text = (await panel.textContent()) ?? '';
-  assert.match(text, /refuses a request of this size \(413\)\. Ask the operator of the service to raise its limit\./);
+  assert.match(text, /rejected the request as too large \(413\)\. Ask the operator to raise its limit\./);
   assert.doesNotMatch(text, /cannot be reached/);
   assert.equal(await panel.getByText('sent', { exact: true }).count(), 0, 'nothing of the file has arrived');
 });

@@ -181,7 +181,7 @@ test('of its hidden files a folder sends only files that a text embeds, and name
   await writeFile(join(docs, '.env'), 'SECRET=1\n');
   await writeFile(join(docs, '.DS_Store'), '\0');
   await page.locator('input[webkitdirectory]').setInputFiles(docs);
-  await panel(page).getByText('2 files left out, hidden or of the system: ').waitFor();
+  await panel(page).getByText('2 files left out (hidden or system files): ').waitFor();
   await panel(page).getByText('docs/.env').waitFor();
   await panel(page).getByRole('link', { name: 'Status of the upload' }).click();
   await page.getByText('1 file attached to pages that show them').waitFor();

@@ -5,7 +5,7 @@ import { NOT_ALLOWED } from '../../src/platform/core/errors.ts';
  */
 function wordsOf({ status, message }: ApiError): string {
   if (status === 401) {
-    return 'You are not signed in any more. Sign in in another tab, then try again here: nothing that you wrote is lost.';
+    return 'You are signed out. Sign in again in another tab, then retry here. Nothing you wrote is lost.';
   }
   if (status === 403 && message === NOT_ALLOWED) {
     return 'Your role does not allow this. Ask an owner or an admin of the workspace.';
@@ -21,11 +21,11 @@ const UNREACHABLE = 'The service cannot be reached. Check your connection and tr
  */
 function wordsOfOthers(status: number): string {
   if (status === 413) {
-    return 'Something in front of the service, such as a proxy, refuses a request of this size (413). Ask the operator of the service to raise its limit.';
+    return 'A proxy or firewall in front of the service rejected the request as too large (413). Ask the operator to raise its limit.';
   }
   // 0: no response. 502 to 504: a proxy could not reach the service.
   if (status === 0 || (status >= 502 && status <= 504)) return UNREACHABLE;
-  return `Something in front of the service, such as a proxy, refused the request (${status}). Ask the operator of the service.`;
+  return `A proxy or firewall in front of the service rejected the request (${status}). Contact the operator.`;
 }
 
 /** An error response of the API, or of a proxy in front of it. */

@@ -110,7 +110,7 @@ async function assertReadable(file: File): Promise<void> {
   try {
     await file.slice(0, 1).arrayBuffer();
   } catch {
-    throw new ApiError(0, { message: `“${file.name}” has changed or is gone since it was chosen. Choose it again.` });
+    throw new ApiError(0, { message: `“${file.name}” was changed or deleted after you chose it. Choose it again.` });
   }
 }
 

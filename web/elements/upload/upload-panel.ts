@@ -50,7 +50,7 @@ export function openNewUpload(
   const begin = () => announceUpload(wiki_id, files, options);
   if (files.length > 0) return openPanel(container, uploadsUrl, begin, undefined, left_out);
   render(
-    html`<p class="handing" role="status">There is nothing to upload: the folder is empty, or contains only hidden files.</p>${leftOutView(left_out)}`,
+    html`<p class="handing" role="status">Nothing to upload. The folder is empty or contains only hidden files.</p>${leftOutView(left_out)}`,
     container,
   );
   return { resume: () => false };
@@ -182,7 +182,7 @@ function panelView({ state, upload, problem, link, left_out }: Shown, actions: A
       ${upload ? html`<span class="small">${formatCount(files.length)}, ${sent < total ? `${formatBytes(sent)} of ` : ''}${formatBytes(total)}</span>` : nothing}</p>
     ${upload && state !== 'cancelled' ? html`<progress max=${Math.max(total, 1)} .value=${total === 0 ? 1 : sent} aria-label="All files"></progress>` : nothing}
     ${problem === undefined ? nothing : html`<div class="note bad" role="alert"><p>${errorMessage(problem)}</p></div>`}
-    ${state === 'waiting' ? html`<p>Choose the same files again to continue: bytes that have arrived are not sent again.</p>` : nothing}
+    ${state === 'waiting' ? html`<p>Choose the same files again to continue. Bytes that have arrived are not sent again.</p>` : nothing}
     ${leftOutView(left_out)}
     ${state === 'sent' && upload ? html`<p><a href="${link}">Status of the upload</a></p>` : nothing}
     ${canChange ? html`<p class="row-of-buttons">${mainButton(state, actions)}<button type="button" class="button quiet" @click=${actions.cancel}>${state === 'waiting' ? 'Discard' : 'Cancel'}</button></p>` : nothing}
@@ -197,7 +197,7 @@ const LEFT_OUT_NAMED = 5;
 function leftOutView(names: readonly string[]) {
   if (names.length === 0) return nothing;
   const more = names.length > LEFT_OUT_NAMED ? ', …' : '';
-  return html`<p class="small">${formatCount(names.length)} left out, hidden or of the system: ${names.slice(0, LEFT_OUT_NAMED).join(', ')}${more}. To upload a hidden file, show it or link to it in a text of the folder.</p>`;
+  return html`<p class="small">${formatCount(names.length)} left out (hidden or system files): ${names.slice(0, LEFT_OUT_NAMED).join(', ')}${more}. To upload a hidden file, embed it or link to it in a text file of the folder.</p>`;
 }
 
 function mainButton(state: State, { start, pause }: Actions) {
