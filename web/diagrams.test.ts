@@ -81,12 +81,12 @@ longTest(
     await drawn.getByText('Cloth').waitFor();
     assert.notEqual(await colour(), light);
     assert.equal(await page.locator('.diagram pre.mermaid').first().textContent(), FLOW);
-    await page.getByText('The diagram as text').first().click();
+    await page.getByText('Diagram source').first().click();
     await page.locator('.diagram pre.mermaid').first().waitFor();
     await assertAccessible(page, 'a page with diagrams');
     await page.locator('pre.mermaid').last().scrollIntoViewIfNeeded();
     await page.locator('.diagram.drawn').nth(1).waitFor();
-    await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
+    await page.locator('.prose > pre.mermaid[data-problem^="Could not draw this diagram"]').waitFor();
     await assertAccessible(page, 'a diagram that cannot be drawn');
     await page.goto(address.replace('/drawn', '/-/edit/drawn'));
     await text(page).focus();
@@ -274,7 +274,7 @@ test('a reader with a script copies code and links of headings, sorts tables, an
 
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page_id}`, { markdown: `${ticked}More.\n`, base_revision: 3 });
   await page.getByRole('checkbox', { name: 'one' }).click();
-  await page.getByText('The page has changed meanwhile').first().waitFor();
+  await page.getByText('The page has changed. Reload it').first().waitFor();
   assert.equal(await page.getByRole('checkbox', { name: 'one' }).isChecked(), true, 'it shows what is stored');
   assert.equal((await stored()).revision, 4);
   await context.close();

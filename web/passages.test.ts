@@ -68,7 +68,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   await page.getByRole('heading', { level: 1, name: 'On Weaving' }).waitFor();
   const sentence = page.locator('.prose').getByText('A shuttle carries');
   const mark = page.getByRole('button', { name: 'Where does this come from?' });
-  const box = page.getByRole('dialog', { name: 'Where this comes from' });
+  const box = page.getByRole('dialog', { name: 'Source of this passage' });
 
   await t.test('pointing at a block opens its passage', async () => {
     await sentence.hover();
@@ -133,7 +133,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await page.setViewportSize(wide);
     await until('the passage in the middle again, as before', placeOfMark, isInTheMiddle);
     assert.equal(await at.inputValue(), '2');
-    await panel.getByRole('button', { name: 'Larger' }).click();
+    await panel.getByRole('button', { name: 'Zoom in' }).click();
     await until(
       'a larger mark',
       () => pdf.locator('.mark').evaluate(middleOf),
@@ -152,13 +152,13 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     const selected = () => warp.evaluate(() => String(getSelection()));
     assert.match(await selected(), /^Warp and weft are the two threads/);
     const { width: before } = await warp.evaluate(middleOf);
-    await panel.getByRole('button', { name: 'Smaller' }).click();
+    await panel.getByRole('button', { name: 'Zoom out' }).click();
     await until(
       'smaller text',
       () => warp.evaluate(middleOf),
       ({ width }) => width < before * 0.9,
     );
-    await panel.getByRole('button', { name: 'Larger' }).click();
+    await panel.getByRole('button', { name: 'Zoom in' }).click();
     await until(
       'the text as it was',
       () => warp.evaluate(middleOf),

@@ -7,7 +7,7 @@ import { openBrowserFor } from '../test/browser-visitor.ts';
 import { openWorld } from '../test/world.ts';
 
 const markOf = (page: Page) => page.getByRole('button', { name: 'Where does this come from?' });
-const boxOf = (page: Page) => page.getByRole('dialog', { name: 'Where this comes from' });
+const boxOf = (page: Page) => page.getByRole('dialog', { name: 'Source of this passage' });
 const helpOf = (page: Page) => page.locator('.find-help');
 
 test('everything that a pointer opens can also be opened by a finger and by keys', { skip }, async (t) => {

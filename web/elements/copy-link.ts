@@ -13,7 +13,7 @@ document.addEventListener('click', async (event) => {
     announce('Copied');
   } catch {
     // Over plain HTTP a script may not write to the clipboard.
-    prompt('The link of this page', address);
+    prompt('Link to this page', address);
   }
   setTimeout(() => (button.textContent = button.dataset.words ?? ''), 1_500);
 });

@@ -78,7 +78,7 @@ function draw(source: HTMLElement): void {
     const { height, problem } = (data ?? {}) as Partial<Record<keyof DrawResult, unknown>>;
     if (typeof height === 'number' && height > 0) return show(figure, frame, source, Math.min(height, MAX_HEIGHT_PX));
     stop();
-    source.dataset.problem = `This cannot be drawn. ${String(problem).slice(0, MAX_PROBLEM_LENGTH)}`;
+    source.dataset.problem = `Could not draw this diagram. ${String(problem).slice(0, MAX_PROBLEM_LENGTH)}`;
     figure.replaceWith(source);
   };
   const stop = () => {
@@ -98,7 +98,7 @@ function show(figure: HTMLElement, frame: HTMLIFrameElement, source: HTMLElement
   figure.classList.add('drawn');
   const details = document.createElement('details');
   const summary = document.createElement('summary');
-  summary.textContent = 'The diagram as text';
+  summary.textContent = 'Diagram source';
   details.append(summary, source);
   figure.append(details);
 }

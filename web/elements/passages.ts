@@ -40,7 +40,7 @@ class Passages extends HTMLElement {
     this.#box.popover = 'auto';
     this.#box.tabIndex = -1;
     this.#box.setAttribute('role', 'dialog');
-    this.#box.setAttribute('aria-label', 'Where this comes from');
+    this.#box.setAttribute('aria-label', 'Source of this passage');
     this.append(this.#mark, this.#box);
     this.#labelMark();
     prose.addEventListener('pointerover', ({ target }) => {
@@ -90,16 +90,18 @@ class Passages extends HTMLElement {
   async #open(): Promise<void> {
     const block = this.#block;
     if (!block) return;
-    this.#box.replaceChildren('One moment…');
+    this.#box.replaceChildren('Loading…');
     this.#box.showPopover();
     this.#positionBox(block);
     try {
       this.#passages ??= this.#loadPassages();
       const passage = (await this.#passages).getElementById(`from-${this.#current}`);
-      this.#box.replaceChildren(passage ? document.importNode(passage, true) : 'People wrote this: it has no source.');
+      this.#box.replaceChildren(
+        passage ? document.importNode(passage, true) : 'This passage has no source. It was written in the wiki.',
+      );
     } catch {
       this.#passages = undefined;
-      this.#box.replaceChildren('It cannot be looked up just now. Try again later.');
+      this.#box.replaceChildren('Could not load the source. Try again later.');
     }
     this.#positionBox(block);
     this.#box.focus();
@@ -111,7 +113,7 @@ class Passages extends HTMLElement {
    */
   async #loadPassages(): Promise<Document> {
     const response = await fetch(this.dataset.from ?? '', { headers: { accept: 'text/html' } });
-    if (!response.ok || response.redirected) throw new Error(`the passages were not answered: ${response.status}`);
+    if (!response.ok || response.redirected) throw new Error(`cannot load the passages: HTTP ${response.status}`);
     return new DOMParser().parseFromString(await response.text(), 'text/html');
   }
 

@@ -19,7 +19,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
     } catch {
       // The browser denied access to the clipboard: select the text, so that the user can copy it.
       getSelection()?.selectAllChildren(source);
-      status.textContent = 'It is selected now: copy it with Ctrl C.';
+      status.textContent = 'Press Ctrl+C to copy it.';
     }
   });
 }

@@ -15,7 +15,7 @@ function startWorker(): Promise<Worker> {
   return new Promise((resolve, reject) => {
     // The module posts its first message when it is ready.
     worker.addEventListener('message', () => resolve(worker), { once: true });
-    worker.addEventListener('error', () => reject(new Error('the thread cannot be started')), { once: true });
+    worker.addEventListener('error', () => reject(new Error('cannot start the worker')), { once: true });
   });
 }
 
@@ -201,7 +201,7 @@ class Column {
       await page.draw((width) => this.#scale(width));
     } catch {
       // Only this page cannot be read.
-      page.element.textContent = 'This page cannot be shown.';
+      page.element.textContent = 'Could not show this page.';
     }
   }
 

@@ -37,8 +37,8 @@ class PdfPanel {
       this.#page,
       this.#pages,
       barButton('›', 'Next page', go(1)),
-      barButton('−', 'Smaller', zoom(-1)),
-      barButton('+', 'Larger', zoom(1)),
+      barButton('−', 'Zoom out', zoom(-1)),
+      barButton('+', 'Zoom in', zoom(1)),
       barLink(href, "Open in the browser's viewer"),
     ];
   }
@@ -90,6 +90,6 @@ class PdfPanel {
   }
 
   #fail(): void {
-    this.#panel.fail("It cannot be shown here. ↗ opens it in the browser's viewer.");
+    this.#panel.fail("Could not show the PDF here. Use ↗ to open it in the browser's viewer.");
   }
 }

@@ -27,7 +27,7 @@ export class PortReader {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (bytes) waiting?.resolve(bytes);
-    else waiting?.reject(new Error('it cannot be read'));
+    else waiting?.reject(new Error('cannot read the bytes'));
   }
 
   fail(): void {

@@ -5,7 +5,7 @@ export async function copyText(button: HTMLElement, text: string): Promise<void>
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    said = 'The browser did not allow copying';
+    said = 'The browser blocked copying';
   }
   button.title = said;
   button.classList.add('copied');

@@ -48,8 +48,8 @@ function replaceIfBroken(image: HTMLImageElement): void {
     place.className = 'no-picture';
     place.setAttribute('role', 'img');
     const label = image.alt.trim();
-    place.ariaLabel = label === '' ? 'A picture that cannot be shown' : `${label} (a picture that cannot be shown)`;
-    place.textContent = label || 'No picture';
+    place.ariaLabel = label === '' ? 'Picture unavailable' : `${label} (picture unavailable)`;
+    place.textContent = label || 'Picture unavailable';
     place.title = image.src;
     image.replaceWith(place);
   };

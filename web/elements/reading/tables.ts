@@ -38,7 +38,7 @@ function addButton(
     for (const each of heads) each.removeAttribute('aria-sort');
     if (order) head.setAttribute('aria-sort', order);
     body.append(...(order ? sorted(written, column, order === 'ascending' ? 1 : -1) : written));
-    announce(order ? `Sorted by ${head.textContent}, ${order}` : 'As it is written');
+    announce(order ? `Sorted by ${head.textContent}, ${order}` : 'Original order');
   });
 }
 

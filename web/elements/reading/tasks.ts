@@ -39,7 +39,7 @@ export function tickTasks(prose: HTMLElement): void {
       const marks = taskMarks(stored.markdown);
       const others = boxes.map((each) => (each === box ? !isTicked : each.checked));
       if (marks.length !== boxes.length || !marks.every(({ isDone }, i) => isDone === others[i])) {
-        throw new ApiError(0, { message: 'Its place in the text is not certain. Edit the page to tick it.' });
+        throw new ApiError(0, { message: 'Could not find this task in the text. Edit the page to tick it.' });
       }
       const place = marks[at]?.offset ?? 0;
       const markdown = `${stored.markdown.slice(0, place)}${isTicked ? 'x' : ' '}${stored.markdown.slice(place + 1)}`;
@@ -64,7 +64,7 @@ function wordsOf(item: HTMLElement | null): string {
     .slice(0, 200);
 }
 
-const CHANGED = { message: 'The page has changed meanwhile. Reload it, then try again.' };
+const CHANGED = { message: 'The page has changed. Reload it, then try again.' };
 
 function tell(box: HTMLElement, words: string): void {
   const item = box.closest('li') ?? box;

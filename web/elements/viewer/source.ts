@@ -13,7 +13,7 @@ export function openSource(link: HTMLAnchorElement, asked: SourceLink): void {
   text.tabIndex = 0;
   text.setAttribute('role', 'region');
   text.setAttribute('aria-label', 'Source text');
-  const panel = new ViewerPanel(link, asked.name, [barLink(link.href, 'Open the page of the source')], text);
+  const panel = new ViewerPanel(link, asked.name, [barLink(link.href, 'Open the source page')], text);
   void new ShownText(panel, text, asked).begin();
 }
 
@@ -79,7 +79,7 @@ class ShownText {
     try {
       return await callApi<SourceText>('GET', `${this.#asked.text}?${range}`, undefined, this.#panel.ended);
     } catch {
-      this.#panel.fail('It cannot be shown here. ↗ opens the page of the source.');
+      this.#panel.fail('Could not load the text. Use ↗ to open the source page.');
       return undefined;
     }
   }
