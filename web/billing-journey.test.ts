@@ -129,7 +129,7 @@ function testPaymentFromWidget(browser: string, options: TestOptions, launch?: t
       await open();
       await widget.getByRole('button', { name: 'Preview Team', exact: true }).click();
       await widget.locator('[part=preview]').getByText('$8.00').last().waitFor();
-      await widget.getByRole('button', { name: 'Go to the payment' }).click();
+      await widget.getByRole('button', { name: 'Go to payment' }).click();
       await widget.getByRole('link', { name: 'Pay for the plan' }).click();
       await page.getByRole('button', { name: 'Pay' }).click();
       await page.waitForURL(`${origin}/?checkout=done`);
@@ -147,7 +147,7 @@ function testPaymentFromWidget(browser: string, options: TestOptions, launch?: t
       assert.ok(customer);
       customer.declines = true;
       account.age(customer.id, 32 * 86_400);
-      await shows('A payment failed. Everything works until');
+      await shows('A payment failed. The workspace becomes read-only on');
       account.age(customer.id, 16 * 86_400);
       const [subscription] = account.subscriptionsOf(customer.id);
       assert.ok(subscription);

@@ -149,7 +149,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     const role = enterprise.getByLabel('Role of Grace');
     await role.focus();
     await page.keyboard.type('Vie');
-    await page.getByRole('dialog').getByText('Make Grace Viewer?').waitFor();
+    await page.getByRole('dialog').getByText('Change the role of Grace to Viewer?').waitFor();
     await page.keyboard.press('Escape');
     assert.equal(await role.inputValue(), 'member', 'what is not confirmed changes nothing');
     await role.selectOption('viewer');
@@ -162,7 +162,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await enterprise.getByText('The member is removed.').waitFor();
+    await enterprise.getByText('Member removed.').waitFor();
     assert.equal((await owner.get(`/v1/workspaces/${owner.workspace_id}/members`)).body.members.length, 1);
   });
 
@@ -171,7 +171,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await enterprise.getByRole('button', { name: 'Invite', exact: true }).click();
     await enterprise.getByText('1 active, 1 invited').waitFor();
     await enterprise.getByRole('button', { name: 'Resend to linus@example.com' }).click();
-    await enterprise.getByText('The invitation is sent.').waitFor();
+    await enterprise.getByText('Invitation sent.').waitFor();
     await enterprise.getByRole('button', { name: 'Revoke linus@example.com' }).click();
     await confirm(page, 'Revoke');
     await enterprise.getByText('1 active, 0 invited').waitFor();
@@ -207,16 +207,16 @@ test('the widgets manage a workspace from a page of another site with a strict p
   await t.test('a key is created, shown once and revoked', async () => {
     const validFor = developers.locator('select[name=days]');
     assert.equal(await validFor.inputValue(), '90');
-    await developers.getByLabel('Name of the key').fill('Nightly import');
+    await developers.getByLabel('Key name').fill('Nightly import');
     await developers.getByRole('button', { name: 'Create key' }).click();
     const secret = await developers.locator('.secret code').innerText();
     const called = await world.as(secret).get('/v1/workspaces');
     assert.equal(called.status, 200);
     await assertAccessible(page, 'a new key');
     assert.equal(await validFor.inputValue(), '90', 'the form shows what it began with');
-    await developers.getByRole('button', { name: 'I have kept it' }).click();
+    await developers.getByRole('button', { name: 'I have saved it' }).click();
     assert.equal(await developers.getByText(secret).count(), 0);
-    await developers.getByText('Last API calls').focus();
+    await developers.getByText('Recent API calls').focus();
     await page.keyboard.press('Enter');
     const call = developers.getByRole('listitem').filter({ hasText: String(called.headers.get('x-request-id')) });
     await until('the call with the new key is shown', async () => {
@@ -227,7 +227,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await assertAccessible(page, 'the last calls');
     await developers.getByRole('button', { name: 'Revoke Nightly import' }).click();
     await confirm(page, 'Revoke');
-    await developers.getByText('The key is revoked.').waitFor();
+    await developers.getByText('Key revoked.').waitFor();
     assert.equal((await world.as(secret).get('/v1/workspaces')).status, 401);
   });
 
@@ -266,7 +266,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await profile.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
     await profile.getByRole('button', { name: 'Sign out' }).first().click();
     await confirm(page, 'Sign out');
-    await profile.getByText('That browser or program is signed out.').waitFor();
+    await profile.getByText('Signed out of that browser or program.').waitFor();
     assert.equal((await elsewhere.get('/v1/me')).status, 401);
     await profile.getByLabel('Time zone').selectOption('Asia/Tokyo');
     await profile.getByLabel('Language').selectOption('ar');
@@ -315,13 +315,13 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await world.db.query(
       sql`update workspace_controls set widget_tokens_after = now() where workspace_id = ${owner.workspace_id}`,
     );
-    await developers.getByLabel('Name of the key').fill('Another');
+    await developers.getByLabel('Key name').fill('Another');
     await developers.getByRole('button', { name: 'Create key' }).click();
     await developers.locator('.secret').waitFor();
     assert.deepEqual(complaints, []);
     await owner.post('/v1/auth/sign-out');
     await world.db.query(sql`update sessions set revoked_at = now() where user_id = ${owner.user_id}`);
-    await developers.getByLabel('Name of the key').fill('Third');
+    await developers.getByLabel('Key name').fill('Third');
     await developers.getByRole('button', { name: 'Create key' }).click();
     await last.getByText('Failed:').waitFor();
     assert.equal(await developers.getByRole('alert').count(), 1);
@@ -368,7 +368,7 @@ longTest(
 
     // After a change the list keeps all its loaded parts, so a member far down stays visible.
     await widget.getByLabel('Role of Person 40').selectOption('viewer');
-    await confirm(page, 'Change the role');
+    await confirm(page, 'Change role');
     await widget.getByText('Saved.').waitFor();
     assert.deepEqual([await people.count(), await guests.count()], [50, 50]);
     assert.equal(await widget.getByLabel('Role of Person 40').inputValue(), 'viewer');
@@ -391,7 +391,7 @@ longTest(
     await widget.getByText('Shown: 10').waitFor();
     await widget.getByLabel('Find by name or e-mail').fill('guest-7');
     await widget.getByLabel('Find by name or e-mail').press('Enter');
-    await widget.getByText('No one matches.').waitFor();
+    await widget.getByText('No matching members.').waitFor();
     assert.equal(await guests.count(), 1);
     await widget.getByLabel('Find by name or e-mail').fill('');
     await widget.getByLabel('Find by name or e-mail').press('Enter');
@@ -415,13 +415,13 @@ longTest(
     await widget.getByText(/^Events shown: [1-9]/).waitFor();
     await member.fill('person-500@large.example');
     await search.click();
-    await widget.getByText('There are no matching events.').waitFor();
+    await widget.getByText('No matching events.').waitFor();
     await member.fill('person');
     await search.click();
     await until(
       'the field says what to do',
       () => member.evaluate((it: HTMLInputElement) => it.validationMessage),
-      (message) => message.includes('Choose one of the list'),
+      (message) => message.includes('Choose one from the list'),
     );
     const sizes = read.map((query) => Number(new URLSearchParams(query).get('limit') ?? 0));
     assert.ok(Math.max(...sizes) <= 50, `no request asks for all: ${sizes}`);
@@ -444,12 +444,12 @@ longTest('the main functions work in Firefox', { skip: skipFirefox }, async () =
   await profile.getByLabel('Name', { exact: true }).fill('Ada of Firefox');
   await profile.getByRole('button', { name: 'Save name' }).click();
   await profile.getByRole('heading', { name: 'Ada of Firefox' }).waitFor();
-  await developers.getByLabel('Name of the key').fill('From Firefox');
+  await developers.getByLabel('Key name').fill('From Firefox');
   await developers.getByRole('button', { name: 'Create key' }).click();
   await developers.locator('.secret').waitFor();
-  await developers.getByRole('button', { name: 'I have kept it' }).click();
+  await developers.getByRole('button', { name: 'I have saved it' }).click();
   await developers.getByRole('button', { name: 'Revoke From Firefox' }).click();
   await confirm(page, 'Revoke');
-  await developers.getByText('The key is revoked.').waitFor();
+  await developers.getByText('Key revoked.').waitFor();
   assert.equal((await owner.get(`/v1/workspaces/${owner.workspace_id}/api-keys`)).body.length, 0);
 });
