@@ -22,28 +22,31 @@ export function billingMail(publicUrl: string, letter: BillingLetter): Message {
   const until = letter.writes_end_at?.slice(0, 10) ?? '';
   const [subject, text] = {
     payment_failed: [
-      `A payment for ${name} failed`,
-      `${amount} for the workspace ${name} could not be paid. Everything works until ${until}; then the workspace is read-only until it is paid.`,
+      `Payment failed for ${name}`,
+      `${amount} for the workspace ${name} could not be paid. Everything keeps working until ${until}. After that, the workspace is read-only until the invoice is paid.`,
     ],
     grace_ending: [
       `${name} becomes read-only on ${until}`,
-      `${amount} for the workspace ${name} is still unpaid. From ${until} on the workspace is read-only: it can be read and exported, and nothing is deleted.`,
+      `${amount} for the workspace ${name} is still unpaid. From ${until}, the workspace is read-only: you can read and export it, and nothing is deleted.`,
     ],
     read_only: [
-      `${name} is read-only now`,
-      `${amount} for the workspace ${name} was not paid. It can be read and exported, and nothing is deleted. Writing goes on as soon as it is paid.`,
+      `${name} is now read-only`,
+      `${amount} for the workspace ${name} was not paid. You can still read and export the workspace, and nothing is deleted. You can edit again as soon as the invoice is paid.`,
     ],
-    paid: [`${name} is paid`, `Thank you: everything is paid, and everything in the workspace ${name} works.`],
+    paid: [
+      `Payment received for ${name}`,
+      `Thank you. All invoices are paid, and the workspace ${name} is fully available.`,
+    ],
     ended: [
       `The subscription of ${name} has ended`,
-      `The workspace ${name} is on no paid plan any more. Nothing is deleted, and its members stay.`,
+      `The workspace ${name} no longer has a paid plan. Nothing was deleted, and its members stay.`,
     ],
-  }[letter.step] ?? [`About the plan of ${name}`, `The payment of the workspace ${name} has changed.`];
+  }[letter.step] ?? [`Your plan for ${name}`, `The billing of the workspace ${name} has changed.`];
   const link = `${publicUrl}/${letter.slug}/-/billing`;
   return {
     to: letter.email,
     subject: subject ?? '',
-    text: `${text}\n\nThe plan and its invoices:\n${link}\n`,
-    html: `<p>${escapeHtml(text ?? '')}</p>\n<p><a href="${escapeHtml(link)}">The plan and its invoices</a></p>\n`,
+    text: `${text}\n\nManage plan and invoices:\n${link}\n`,
+    html: `<p>${escapeHtml(text ?? '')}</p>\n<p><a href="${escapeHtml(link)}">Manage plan and invoices</a></p>\n`,
   };
 }

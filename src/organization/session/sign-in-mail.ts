@@ -20,7 +20,7 @@ export function signInMail(
 ): Message {
   // URL-encoded, so it contains no special characters of HTML.
   const link = new URL(`${publicUrl}/sign-in?token=${secret}`).href;
-  const notes = ['If you did not ask for this, ignore this message: without the link it has no effect.'];
+  const notes = ['If you did not request this, ignore this message: nothing happens unless the link is opened.'];
   if (requests > 1) {
     const places = networks > 1 ? `${networks} different networks` : 'one network';
     notes.push(
@@ -30,7 +30,7 @@ export function signInMail(
   return {
     to: email,
     subject: 'Sign in to Ibid',
-    text: `Sign in within ${LINK_MINUTES} minutes, once:\n${link}\n\n${notes.join('\n\n')}\n`,
-    html: `<p><a href="${link}">Sign in</a> (within ${LINK_MINUTES} minutes, once)</p>\n${notes.map((note) => `<p>${note}</p>\n`).join('')}`,
+    text: `Sign in within ${LINK_MINUTES} minutes. The link works once:\n${link}\n\n${notes.join('\n\n')}\n`,
+    html: `<p><a href="${link}">Sign in</a> (within ${LINK_MINUTES} minutes; the link works once)</p>\n${notes.map((note) => `<p>${note}</p>\n`).join('')}`,
   };
 }

@@ -22,7 +22,7 @@ export const sendGuessWarning = defineJob({
       await services.mail.send(guessWarning(services.publicUrl, email));
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      services.log.warn({ err: error, to: email }, 'the mail server refused a warning of wrong passwords');
+      services.log.warn({ err: error, to: email }, 'the mail server rejected a warning about wrong passwords');
     }
   },
 });
@@ -31,14 +31,14 @@ export const sendGuessWarning = defineJob({
 function guessWarning(publicUrl: string, email: string): Message {
   const link = new URL(`${publicUrl}/sign-in`).href;
   const lines = [
-    'Many wrong passwords were entered for your account in a short time. Further guesses are slowed down.',
-    'If it was not you, change the password if you use it elsewhere, too, or if it is easy to guess.',
-    'Where you have signed in before, you still sign in as usual. Elsewhere you may have to wait, or sign in by mail:',
+    'Someone entered many wrong passwords for your account in a short time. We are slowing down further attempts.',
+    'If it was not you, change your password if you also use it elsewhere or if it is easy to guess.',
+    'On devices where you have signed in before, sign in as usual. Elsewhere you may have to wait, or sign in by e-mail:',
   ];
   return {
     to: email,
-    subject: 'Wrong passwords for your account at Ibid',
-    text: `${lines.join('\n\n')}\n${link}\n\nThis warning is sent once a day at most.\n`,
-    html: `${lines.map((line) => `<p>${line}</p>\n`).join('')}<p><a href="${link}">Sign in</a></p>\n<p>This warning is sent once a day at most.</p>\n`,
+    subject: 'Wrong passwords for your Ibid account',
+    text: `${lines.join('\n\n')}\n${link}\n\nWe send this warning at most once a day.\n`,
+    html: `${lines.map((line) => `<p>${line}</p>\n`).join('')}<p><a href="${link}">Sign in</a></p>\n<p>We send this warning at most once a day.</p>\n`,
   };
 }
