@@ -49,7 +49,7 @@ export function findPlan(plans: readonly Plan[], plan_id: string): Plan {
   const plan = plans.find((candidate) => candidate.plan_id === plan_id);
   if (plan) return plan;
   const known = plans.map((candidate) => candidate.plan_id).join(', ');
-  throw new ApiError('unknown_plan', `There is no such plan. The plans are ${known}.`);
+  throw new ApiError('unknown_plan', `Unknown plan. Available plans: ${known}.`);
 }
 
 /** Returns the input of a preview of a change to `plan`, with prorations from `now` on. */

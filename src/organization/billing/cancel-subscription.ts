@@ -10,7 +10,7 @@ export const cancelSubscription = endpoint({
   path: '/v1/organizations/:organization_id/billing/cancel',
   summary: 'Cancel the subscription',
   description:
-    'The subscription ends with its period; until then everything works, and it can be resumed. Then the workspace is on the free plan: nothing is deleted, and members beyond its seats stay.',
+    'The subscription ends with its current period. Until then everything works, and it can be resumed. After that, the workspace is on the free plan: nothing is deleted, and members beyond its seats stay.',
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   whenUnpaid: true,
   event: 'workspace.subscription_cancelled',

@@ -28,7 +28,7 @@ export const changePlan = endpoint({
   path: '/v1/organizations/:organization_id/billing/change',
   summary: 'Change the plan',
   description:
-    'Changes the plan of a subscription in place and charges what the preview said. preview_hash is the header Preview-Hash of that preview: where the change would cost anything else now, nothing is changed. Answers what is charged.',
+    'Changes the plan of a subscription in place and charges the previewed amount. `preview_hash` is the Preview-Hash header of that preview: if the cost has changed since, nothing is changed. Returns what is charged.',
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   whenUnpaid: true,
   event: 'workspace.plan_changed',
@@ -92,16 +92,16 @@ async function claim({ maybeOne }: Pick<AuthorizedDb, 'maybeOne'>, revision: num
 function refuseChange(state: BillingState, plan: Plan): void {
   if (state.subscription_id === '') throw notSubscribed();
   if (plan.checkout === 'contact_sales') {
-    throw new ApiError('billing_by_operator', 'This plan is set by the operator of the service. Ask them.');
+    throw new ApiError('billing_by_operator', 'The operator of the service sets this plan. Contact them.');
   }
   if (plan.checkout === 'none') {
-    throw new ApiError('conflict', 'A plan that costs nothing begins when the subscription ends: cancel it.');
+    throw new ApiError('conflict', 'This plan is free. To switch to it, cancel the subscription.');
   }
-  if (plan.plan_id === state.plan_id) throw new ApiError('conflict', 'The workspace is on this plan already.');
+  if (plan.plan_id === state.plan_id) throw new ApiError('conflict', 'The workspace is already on this plan.');
   if (plan.currency !== state.currency) {
     throw new ApiError(
       'currency_mismatch',
-      'A subscription keeps its currency. Cancel it, and start a checkout for the other plan when it has ended.',
+      'A subscription cannot change its currency. Cancel it, and start a checkout for the other plan when it ends.',
     );
   }
 }
@@ -125,5 +125,5 @@ async function change(services: Services, provider: PaymentProvider, { state, pl
     await fromProvider(() => provider.changePlan({ subscription, plan, quantity, at, key }));
     return preview;
   }
-  throw new ApiError('preview_changed', 'The change costs something else than the preview said. Preview it again.');
+  throw new ApiError('preview_changed', 'The price has changed since the preview. Preview it again.');
 }

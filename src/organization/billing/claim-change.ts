@@ -27,8 +27,5 @@ export function releaseClaim(from: Sql): Sql {
 }
 
 export function changeInProgress(): ApiError {
-  return new ApiError(
-    'conflict',
-    'The subscription is being changed by another request. Look at it again in a moment.',
-  );
+  return new ApiError('conflict', 'Another request is changing the subscription. Try again in a moment.');
 }

@@ -14,7 +14,7 @@ export const getBilling = endpoint({
   path: '/v1/organizations/:organization_id/billing',
   summary: 'Get the billing of an organization',
   description:
-    'The plan, what is paid and what is due, as the payment provider said last. A change arrives within seconds.',
+    'The plan, the subscription and the amount due, as last reported by the payment provider. Changes appear within seconds.',
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   params: Type.Object({ organization_id: Id }),
   reply: Billing,

@@ -11,7 +11,7 @@ export const listInvoices = endpoint({
   method: 'GET',
   path: '/v1/organizations/:organization_id/billing/invoices',
   summary: 'List invoices',
-  description: 'The newest 100, from the payment provider; none where the operator sets the plan.',
+  description: 'The newest 100, from the payment provider; empty if the operator sets the plan.',
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   params: Type.Object({ organization_id: Id }),
   reply: Type.Array(Invoice),

@@ -10,7 +10,7 @@ export const listPlans = endpoint({
   method: 'GET',
   path: '/v1/workspaces/:workspace_id/plans',
   summary: 'List plans',
-  description: 'The catalogue of plans, and which of them the workspace is on.',
+  description: "The plan catalogue, with the workspace's current plan marked.",
   access: onWorkspace('billing:manage'),
   params: Type.Object({ workspace_id: Id }),
   reply: Type.Array(Plan),
@@ -19,7 +19,7 @@ export const listPlans = endpoint({
       {
         plan_id: 'team_monthly',
         name: 'Team',
-        description: 'For teams that write together, paid every month.',
+        description: 'For teams that write together, billed monthly.',
         interval: 'month',
         currency: 'usd',
         unit_price: 8,

@@ -11,8 +11,7 @@ export const openPortal = endpoint({
   method: 'POST',
   path: '/v1/organizations/:organization_id/billing/portal',
   summary: 'Open the billing portal',
-  description:
-    'Answers the address of a page of the payment provider: payment methods, open invoices, billing address.',
+  description: "Returns the URL of the payment provider's portal: payment methods, open invoices, billing address.",
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   whenUnpaid: true,
   event: 'workspace.billing_portal_opened',

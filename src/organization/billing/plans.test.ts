@@ -69,14 +69,14 @@ test("an operator's catalogue replaces the default one, and omitted fields get d
 test('an invalid catalogue is refused with its file, the position and the remedy', () => {
   const changed = (change: object) => JSON.stringify({ plans: [sound, { ...sound, plan_id: 'other', ...change }] });
   const wrong: [string, RegExp][] = [
-    ['{"plans": [\n{,}]}', /is not JSON .*line 2.*mend it/],
+    ['{"plans": [\n{,}]}', /is not JSON .*line 2.*correct the file/],
     ['', /is not JSON/],
     ['[]', /the catalogue is \[\]; it must be object/],
     ['{}', /the catalogue has no plans; add it/],
     ['{"plans":[]}', /plans is \[\]/],
     ['{"plans":[null]}', /plans\[0\] is null; it must be object/],
     ['{"plans":[{}]}', /plans\[0\] has no plan_id; add it/],
-    ['{"plans":{},"more":1}', /"more", which means nothing; remove it|plans is \{\}; it must be array/],
+    ['{"plans":{},"more":1}', /unknown property "more"; remove it|plans is \{\}; it must be array/],
     [changed({ name: '' }), /plans\[1\]\.name is ""/],
     [changed({ plan_id: 'a b' }), /plans\[1\]\.plan_id is "a b"; it must match/],
     [changed({ interval: 'week' }), /plans\[1\]\.interval is "week"; it must be one of "month", "year", null/],
@@ -85,7 +85,7 @@ test('an invalid catalogue is refused with its file, the position and the remedy
     [changed({ unit_amount: '800' }), /plans\[1\]\.unit_amount is "800"; it must be integer/],
     [changed({ unit_amount: -1 }), /plans\[1\]\.unit_amount is -1; it must be >= 0/],
     [changed({ seats: 1e7 }), /plans\[1\]\.seats is 10000000/],
-    [changed({ unlimted: true }), /plans\[1\] has "unlimted", which means nothing; remove it/],
+    [changed({ unlimted: true }), /plans\[1\] has the unknown property "unlimted"; remove it/],
     [changed({ currency: 'USD' }), /plans\[1\] \("other"\): currency "USD" is not known; use an ISO 4217 code/],
     [changed({ currency: 'zzz' }), /plans\[1\] \("other"\): currency "zzz" is not known/],
     [changed({ interval: null }), /plans\[1\] \("other"\): is a subscription, so set interval/],

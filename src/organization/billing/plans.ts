@@ -75,13 +75,13 @@ function readJson(path: string): unknown {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const advice = 'set PLANS_FILE to a file that can be read, or leave it unset for the default plans';
+    const advice = 'set PLANS_FILE to a readable file, or leave it unset for the default plans';
     throw new Error(`${path}: cannot be read (${code}); ${advice}.`, { cause });
   }
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error(`${path}: is not JSON (${(cause as Error).message}); mend it there.`, { cause });
+    throw new Error(`${path}: is not JSON (${(cause as Error).message}); correct the file.`, { cause });
   }
 }
 
@@ -105,7 +105,7 @@ function contradiction(plan: Plan): string | undefined {
 
 function repetition(plans: Plan[], index: number): string | undefined {
   const first = plans.findIndex((plan) => plan.plan_id === plans[index]?.plan_id);
-  return first === index ? undefined : `has the plan_id of plans[${first}]; give it another one, or remove it.`;
+  return first === index ? undefined : `has the plan_id of plans[${first}]; choose another one, or remove the plan.`;
 }
 
 /**
@@ -117,7 +117,7 @@ function explain(error: ErrorObject | undefined): string {
   const place = placeOf(error.instancePath);
   if (error.keyword === 'required') return `${place} has no ${error.params.missingProperty}; add it.`;
   if (error.keyword === 'additionalProperties') {
-    return `${place} has "${error.params.additionalProperty}", which means nothing; remove it, or mend its spelling.`;
+    return `${place} has the unknown property "${error.params.additionalProperty}"; remove it or correct its spelling.`;
   }
   const rule =
     error.keyword === 'anyOf' ? `must be one of ${choices(error.schema as { const?: unknown }[])}` : error.message;

@@ -15,7 +15,7 @@ export function requireProvider({ provider }: Payments): PaymentProvider {
   if (provider) return provider;
   throw new ApiError(
     'billing_by_operator',
-    'Nothing is paid online at this service: its operator sets the plan of a workspace. Ask them.',
+    'This service has no online payment; its operator sets the plan of a workspace. Contact them.',
   );
 }
 
@@ -31,34 +31,33 @@ export async function fromProvider<T>(work: () => Promise<T>): Promise<T> {
 function toBillingError(cause: unknown): unknown {
   if (cause instanceof PaymentDeclined) {
     const message =
-      'The payment was declined, so nothing was changed. Change the payment method in the portal, and try again.';
+      'The payment was declined, so nothing was changed. Change the payment method in the portal and try again.';
     return new ApiError('payment_declined', message, { cause });
   }
   if (cause instanceof CustomerMissing) {
-    const message =
-      'The customer of the workspace was deleted at the payment provider. A new checkout makes another one.';
+    const message = 'The payment provider no longer has this customer. Start a checkout to create a new one.';
     return new ApiError('customer_missing', message, { cause });
   }
   if (cause instanceof PlanUnpriced) {
     const message =
-      'The plan, or the present one, has no price that the catalogue and the payment provider agree on. Tell the operator of the service.';
+      'The catalogue and the payment provider disagree on the price of this plan or the current one. Contact the operator.';
     return new ApiError('plan_unpriced', message, { cause });
   }
   if (cause instanceof BadSignature) {
     const message =
-      'The signature does not match the body and the present time. Check the signing secret and the clock.';
+      'The signature does not match the body and the current time. Check the signing secret and the clock.';
     return new ApiError('invalid_signature', message, { cause });
   }
   if (cause instanceof ForeignEvent) {
-    const message = 'The event is of another account or mode. Send it to the service whose secret key belongs to it.';
+    const message = 'The event is from another account or mode. Send it to the service with the matching secret key.';
     return new ApiError('foreign_event', message, { cause });
   }
   if (cause instanceof UnreadableEvent) {
-    const message = 'The signed body is no event with its object. Send "snapshot" events, and no "thin" ones.';
+    const message = 'The signed body is not an event with its object. Send "snapshot" events, not "thin" ones.';
     return new ApiError('invalid_request', message, { cause });
   }
   if (cause instanceof BillingUnavailable) {
-    const message = 'The payment provider cannot say or do that just now. Try again later.';
+    const message = 'The payment provider is unavailable. Try again later.';
     return new ApiError('billing_unavailable', message, { cause });
   }
   return cause;

@@ -13,11 +13,11 @@ export const receiveStripeEvent = endpoint({
   path: '/v1/webhooks/stripe',
   summary: 'Receive an event of Stripe',
   description:
-    'For Stripe alone: the signature over the body is the credential. Each event counts once. Events about customers of other services at the same account are accepted and ignored.',
+    'For Stripe only: the signature over the body is the credential. Repeated events are ignored. Events about customers of other services on the same account are accepted and ignored.',
   access: anyone(),
   event: 'workspace.payment_event_received',
   signedBody: true,
-  requestHeaders: { 'Stripe-Signature': 'The time and the signature over it and the body.' },
+  requestHeaders: { 'Stripe-Signature': 'The time, and the signature over the time and the body.' },
   reply: Record({ received: Type.Boolean() }, { title: 'ReceivedEvent' }),
   errors: ['invalid_signature', 'foreign_event', 'invalid_request', 'not_found'],
   example: { reply: { received: true } },

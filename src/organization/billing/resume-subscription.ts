@@ -9,7 +9,7 @@ export const resumeSubscription = endpoint({
   method: 'POST',
   path: '/v1/organizations/:organization_id/billing/resume',
   summary: 'Resume the subscription',
-  description: 'Takes a cancellation back, before the period has ended.',
+  description: 'Undoes a cancellation before the period ends.',
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   whenUnpaid: true,
   event: 'workspace.subscription_resumed',

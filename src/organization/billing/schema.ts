@@ -10,13 +10,13 @@ export const Plan = Record(
     plan_id: Type.String(),
     name: Type.String(),
     description: Text,
-    interval: Type.String({ description: 'month, year, or "" where nothing is charged by the calendar.' }),
+    interval: Type.String({ description: 'month or year; "" if there is no recurring charge.' }),
     currency: Type.String({ description: 'ISO 4217 in lower case.' }),
-    unit_price: Type.Number({ description: 'For each seat and interval, in major units.' }),
-    seats: Type.Integer({ description: 'Seats that come with it; 0 where they are unlimited.' }),
+    unit_price: Type.Number({ description: 'Per seat and interval, in major units.' }),
+    seats: Type.Integer({ description: 'Seats included in the plan; 0 if they are unlimited.' }),
     unlimited: Flag,
-    checkout: Type.String({ description: 'How one comes to it: none, subscription or contact_sales.' }),
-    current: Type.Boolean({ default: false, description: 'The workspace is on it.' }),
+    checkout: Type.String({ description: 'How to subscribe: none, subscription or contact_sales.' }),
+    current: Type.Boolean({ default: false, description: 'Whether the workspace is on this plan.' }),
   },
   { title: 'Plan' },
 );
@@ -55,7 +55,7 @@ export const examplePreview: BillingPreview = {
   plan_id: 'team_monthly',
   checkout_type: 'subscription',
   currency: 'usd',
-  line_items: [{ name: 'Team', description: '5 seats, paid every month', quantity: 5, subtotal: 40, total: 40 }],
+  line_items: [{ name: 'Team', description: '5 seats, billed monthly', quantity: 5, subtotal: 40, total: 40 }],
   redirect_to_checkout: true,
   subtotal: 40,
   total: 40,
@@ -64,7 +64,7 @@ export const examplePreview: BillingPreview = {
 /** A redirect to a page of the payment provider. */
 export const Redirect = Record(
   {
-    url: Type.String({ description: 'Where to send the browser. It works once, and soon.' }),
+    url: Type.String({ description: 'Where to redirect the browser. The URL works once and expires soon.' }),
   },
   { title: 'Redirect' },
 );
@@ -73,27 +73,27 @@ export const exampleRedirect = { url: 'https://checkout.stripe.com/c/pay/cs_live
 export const Billing = Record(
   {
     organization_id: Id,
-    plan_id: Type.String({ description: '"" where it is on no plan.' }),
+    plan_id: Type.String({ description: '"" if the workspace has no plan.' }),
     status: Type.Enum(['none', 'active', 'past_due', 'read_only'], {
       description:
-        'past_due: a payment failed, and the workspace works until writes_end_at; read_only: writes are refused with 402.',
+        'past_due: a payment failed, and the workspace works until writes_end_at. read_only: writes are refused with 402.',
     }),
     paid_online: Type.Boolean({
       default: false,
-      description: 'Plans are paid at a payment provider; else the operator sets them.',
+      description: 'Whether plans are paid through a payment provider. If not, the operator sets them.',
     }),
-    plan_source: Type.Enum(['', 'provider', 'operator'], { description: 'Who changes the plan.' }),
-    quantity: Type.Integer({ description: 'Seats that are paid; 0 where there is no subscription.' }),
+    plan_source: Type.Enum(['', 'provider', 'operator'], { description: 'Who sets the plan.' }),
+    quantity: Type.Integer({ description: 'Number of paid seats; 0 without a subscription.' }),
     seats: Seats,
-    currency: Type.String({ description: 'ISO 4217 in lower case; "" where nothing is paid.' }),
-    amount_due: Type.Number({ description: 'Of open invoices, in major units.' }),
+    currency: Type.String({ description: 'ISO 4217 in lower case; "" if nothing is paid.' }),
+    amount_due: Type.Number({ description: 'Total due on open invoices, in major units.' }),
     period_start: Type.Optional(Timestamp),
     period_end: Type.Optional(Timestamp),
     cancel_at_period_end: Flag,
     writes_end_at: Type.Optional(Timestamp),
     checkout_pending: Type.Boolean({
       default: false,
-      description: 'A checkout was opened within a day, and is not paid.',
+      description: 'Whether a checkout was opened in the last day and is still unpaid.',
     }),
   },
   { title: 'Billing' },
@@ -119,13 +119,13 @@ export const exampleBilling: Billing = {
 export const Invoice = Record(
   {
     invoice_id: Type.String(),
-    number: Type.String({ description: '"" while it is a draft.' }),
+    number: Type.String({ description: '"" for drafts.' }),
     status: Type.String({ description: 'draft, open, paid, uncollectible or void.' }),
     currency: Type.String({ description: 'ISO 4217 in lower case.' }),
     total: Type.Number({ description: 'In major units.' }),
-    amount_due: Type.Number({ description: 'What is still to be paid, in major units.' }),
+    amount_due: Type.Number({ description: 'Amount still due, in major units.' }),
     created_at: Timestamp,
-    url: Type.String({ description: 'Where it is read and paid; "" where there is none.' }),
+    url: Type.String({ description: 'Page where the invoice can be viewed and paid; "" if there is none.' }),
     pdf_url: Text,
   },
   { title: 'Invoice' },
@@ -148,13 +148,10 @@ export function requireQuantity(plan: CataloguePlan, active: number): number {
   if (fitsCharge(plan, quantity)) return quantity;
   throw new ApiError(
     'quantity_too_large',
-    `${quantity} seats of this plan are more than one payment can be. Ask the operator for a contract.`,
+    `${quantity} seats of this plan exceed the largest possible charge. Ask the operator for a contract.`,
   );
 }
 
 export function notSubscribed(): ApiError {
-  return new ApiError(
-    'not_subscribed',
-    'The workspace has no subscription that is paid online. Start a checkout first.',
-  );
+  return new ApiError('not_subscribed', 'The workspace has no subscription paid online. Start a checkout first.');
 }

@@ -26,7 +26,7 @@ export const sendBillingMail = defineJob({
       await services.mail.send(billingMail(services.publicUrl, { ...letter, step: input.step }));
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      services.log.warn({ err: error, ...input }, 'the mail server refused a message about a payment');
+      services.log.warn({ err: error, ...input }, 'the mail server rejected a billing message');
     }
   },
 });

@@ -18,7 +18,7 @@ export const startCheckout = endpoint({
   path: '/v1/organizations/:organization_id/billing/checkout',
   summary: 'Start a checkout',
   description:
-    'Answers the address of the page where the customer pays for a first plan. A checkout that is open already expires. The plan begins when the payment provider says that it is paid.',
+    'Returns the URL of the page where the customer pays for a first plan. Any open checkout expires. The plan starts when the payment provider reports the payment.',
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   whenUnpaid: true,
   event: 'workspace.checkout_started',
@@ -28,7 +28,7 @@ export const startCheckout = endpoint({
     return_url: Type.Optional(
       InputText({
         description:
-          'Where the payment leads back to, with `checkout=done` or `checkout=cancelled` added to its query: a page of the origin that a widget token names, or of this service. By default the page of the plan.',
+          'Where to redirect after the payment, with `checkout=done` or `checkout=cancelled` added to the query: a page of the origin in the widget token, or of this service. Default: the plan page.',
         maxLength: 2_000,
       }),
     ),
@@ -76,10 +76,7 @@ function returnPage(own: string, return_url: string | undefined, credential: Cre
   const isOfWidget = page !== null && page.origin === claimsOf(credential)?.origin;
   const isAllowed = isOfWidget || page?.origin === new URL(own).origin;
   if (!page || !isAllowed || page.username !== '' || page.password !== '') {
-    throw new ApiError(
-      'invalid_request',
-      'return_url is an address of the page that shows the widget, or of this service.',
-    );
+    throw new ApiError('invalid_request', 'return_url must be on the site that shows the widget, or on this service.');
   }
   page.hash = '';
   return (end) => {
@@ -96,7 +93,7 @@ function refuseCheckout(state: BillingState, plan: Plan, plans: readonly Plan[])
   ) {
     throw new ApiError(
       'billing_by_operator',
-      'This plan, or the present one, is set by the operator of the service. Ask them.',
+      'The operator of the service sets this plan or the current one. Contact them.',
     );
   }
   if (state.subscription_id !== '') throw alreadySubscribed();
@@ -105,7 +102,7 @@ function refuseCheckout(state: BillingState, plan: Plan, plans: readonly Plan[])
 function alreadySubscribed(): ApiError {
   return new ApiError(
     'already_subscribed',
-    'The workspace has a subscription already, which a checkout would be paid in addition to. Change its plan instead.',
+    'The workspace already has a subscription, and a checkout would add a second one. Change its plan instead.',
   );
 }
 

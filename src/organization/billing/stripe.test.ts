@@ -485,7 +485,7 @@ test('a workspace whose price left the catalogue keeps its seats, can cancel, an
       preview_hash: 'x',
     });
     assert.deepEqual([status, body.error], [503, 'plan_unpriced'], path);
-    assert.match(body.message, /Tell the operator/);
+    assert.match(body.message, /Contact the operator/);
   }
   assert.equal((await owner.post(`${at(owner)}/cancel`)).status, 200);
 });

@@ -99,12 +99,12 @@ async function raiseClaim(
   if (!fitsCharge(plan, active)) {
     log.error(
       { workspace_id, active },
-      'the workspace has more members than one payment can be for; agree on a contract',
+      'the workspace has more members than one charge can cover; agree on a contract',
     );
     return false;
   }
   const claimed = await query(claimChange(raw('(select workspace_id from billing_customers)'), revision));
-  if (claimed.length === 0) throw new Error('the subscription is being changed by another process');
+  if (claimed.length === 0) throw new Error('another process is changing the subscription');
   return true;
 }
 
