@@ -256,7 +256,7 @@ test('without a script a user downloads their data and deletes their account, an
   const remove = (email: string) => browser.submit('/me', { do: 'delete', email });
   for (const [email, words] of [
     ['other@example.com', /not the address of your account/],
-    ['leaving@example.com', /Only you are in “leaving”, where there are wikis/],
+    ['leaving@example.com', /You are the only member of “leaving”, which has wikis/],
   ] as const) {
     const refused = await remove(email);
     assert.ok([400, 409].includes(refused.status));

@@ -19,15 +19,13 @@ export const deleteAccount = endpoint({
   path: '/v1/me/deletion',
   summary: "Delete the caller's account",
   description:
-    `For good, within ${RECENT_MINUTES} minutes of signing in. Name, address, sessions, keys and all that is the caller's alone are ` +
-    'gone at once; pages, their revisions and audit records stay, and name no one. 409 where the caller is the only owner of a workspace ' +
-    'that has other members (`last_owner`), where a workspace of theirs alone has wikis (`workspace_not_empty`) or a paid plan ' +
-    '(`conflict`), and where a workspace that they are or were in is under a legal hold.',
+    `Permanent; requires a sign-in within the last ${RECENT_MINUTES} minutes. The caller's name, address, sessions, keys and everything else that belongs only to them are erased at once. Pages, their revisions and audit records stay, without a name. ` +
+    '409 if the caller is the only owner of a workspace with other members (`last_owner`), if a workspace with no other member has wikis (`workspace_not_empty`) or a paid plan (`conflict`), or if a workspace that they are or were a member of is under a legal hold (`legal_hold`).',
   access: signedIn({ session: true }),
   // The caller no longer exists, so no response could be replayed to them.
   idempotent: false,
   event: 'user.deleted',
-  body: Type.Object({ email: InputText({ description: "The address of the caller's account, to confirm." }) }),
+  body: Type.Object({ email: InputText({ description: "The address of the caller's account, as confirmation." }) }),
   status: 204,
   reply: Type.Null(),
   errors: [
@@ -70,7 +68,7 @@ async function requireConfirmation(tx: Statements, email: string): Promise<void>
   if (!caller?.is_recent) {
     throw new ApiError(
       'recent_sign_in_required',
-      `An account is deleted within ${RECENT_MINUTES} minutes of signing in. Sign in again, and repeat it.`,
+      `To delete an account, sign in again, then retry within ${RECENT_MINUTES} minutes.`,
     );
   }
   if (email.trim().toLowerCase() !== caller.email.toLowerCase()) {

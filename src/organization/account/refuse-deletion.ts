@@ -26,7 +26,7 @@ export function refuseDeletion(workspaces: readonly AccountWorkspace[]): OwnMemb
   if (orphaned.length > 0) {
     throw new ApiError(
       'last_owner',
-      `You are the only owner of ${names(orphaned)}, where there are other members. Make another member an owner first.`,
+      `You are the only owner of ${names(orphaned)}, which has other members. Make another member an owner first.`,
     );
   }
   if (workspaces.some(({ is_held }) => is_held)) throw heldAccount(memberships.filter(({ is_held }) => is_held));
@@ -35,15 +35,14 @@ export function refuseDeletion(workspaces: readonly AccountWorkspace[]): OwnMemb
   if (paid.length > 0) {
     throw new ApiError(
       'conflict',
-      `Only you are in ${names(paid)}, with a plan that renews, or a payment that was begun today. Cancel the plan first.`,
+      `You are the only member of ${names(paid)}, which has a renewing plan or a payment from today. Cancel the plan first.`,
     );
   }
   const filled = alone.filter(({ wikis }) => wikis > 0);
   if (filled.length > 0) {
     throw new ApiError(
       'workspace_not_empty',
-      `Only you are in ${names(filled)}, where there are wikis. Export what is to be kept, and delete them first; what is left of ` +
-        'the workspace goes with your account.',
+      `You are the only member of ${names(filled)}, which has wikis. Export what you want to keep, then delete them. Deleting your account also deletes the workspace.`,
     );
   }
   return memberships;
@@ -51,10 +50,10 @@ export function refuseDeletion(workspaces: readonly AccountWorkspace[]): OwnMemb
 
 /** A legal hold also preserves authorship. The message does not name workspaces that the caller has left. */
 function heldAccount(held: readonly AccountWorkspace[]): ApiError {
-  const where = held.length > 0 ? names(held) : 'A workspace that you were in';
+  const where = held.length > 0 ? names(held) : 'A workspace you were in';
   return new ApiError(
     'legal_hold',
-    `${where} is under a legal hold, which keeps who wrote what. Your account can be deleted when it is lifted.`,
+    `${where} is under a legal hold, which preserves authorship. Delete your account after the hold is lifted.`,
   );
 }
 

@@ -13,7 +13,7 @@ export const acceptOwnInvitation = endpoint({
   method: 'POST',
   path: '/v1/me/invitations/:invitation_id/accept',
   summary: 'Accept an invitation to the caller',
-  description: "A pending invitation to the caller's verified address; every other one is 404.",
+  description: "Accepts a pending invitation to the caller's verified address. Any other invitation is 404.",
   access: signedIn({ unrestricted: true }),
   event: 'organization_membership.created',
   params: Type.Object({ invitation_id: Id }),

@@ -22,8 +22,7 @@ export const createInvitationLink = endpoint({
   path: '/v1/workspaces/:workspace_id/invitations/:invitation_id/link',
   summary: 'Create an invitation link',
   description:
-    'A link that you pass on yourself, shown this once; one that was created before opens nothing any more. The invited ' +
-    'person signs in with the invited address and accepts. The link in the message works on.',
+    'A link to pass on yourself, shown only once. Links created earlier stop working. The invited person signs in with the invited address and accepts. The link in the invitation e-mail stays valid.',
   access: onWorkspace('members:manage'),
   event: 'invitation.link_created',
   params: Type.Object({ workspace_id: Id, invitation_id: Id }),

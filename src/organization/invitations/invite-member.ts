@@ -73,7 +73,7 @@ export const inviteMember = endpoint({
         const words = domains.map(domainWords).join(' or ');
         throw new ApiError(
           'invalid_email',
-          `Only addresses of ${words} may sign in here, so ${email} cannot be invited. Ask the people who run this service.`,
+          `Only addresses of ${words} may sign in, so ${email} cannot be invited. Contact the operator of the service.`,
         );
       }
       refuseConflicts(facts);
@@ -104,10 +104,10 @@ export const inviteMember = endpoint({
 
 function refuseConflicts(facts: Facts): void {
   if (facts.member_status === 'active')
-    throw new ApiError('already_member', 'This address belongs to a member already.');
+    throw new ApiError('already_member', 'This address already belongs to a member.');
   if (facts.member_status === 'inactive') {
     throw new ApiError('member_inactive', 'This address belongs to an inactive member. Reactivate them instead.');
   }
-  if (facts.is_pending) throw new ApiError('invitation_pending', 'This address has a pending invitation already.');
+  if (facts.is_pending) throw new ApiError('invitation_pending', 'This address already has a pending invitation.');
   refuseWithoutSeat(facts);
 }

@@ -74,19 +74,19 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
   if (facts?.bound)
     throw new ApiError(
       'key_is_workspace_bound',
-      'An invitation is accepted by a person: use a personal key or an access token.',
+      'Only a person can accept an invitation: use a personal key or an access token.',
     );
   if (!facts || facts.state === 'revoked' || facts.state === 'expired') throw notFound('invitation');
   if (facts.own_email !== facts.email) {
-    throw new ApiError('forbidden', 'This invitation is for another address than that of your account.');
+    throw new ApiError('forbidden', "This invitation is for another address than your account's.");
   }
   if (!facts.own_email_verified) {
     throw new ApiError('forbidden', 'The address of your account is not verified, so it opens no invitation.');
   }
   if (facts.read_only) throw paymentRequired();
-  if (facts.state !== 'pending') throw new ApiError('conflict', 'The invitation was accepted already.');
+  if (facts.state !== 'pending') throw new ApiError('conflict', 'This invitation was already accepted.');
   if (facts.member_status === 'active')
-    throw new ApiError('already_member', 'You are a member of this workspace already.');
+    throw new ApiError('already_member', 'You are already a member of this workspace.');
   if (facts.member_status === 'inactive') {
     throw new ApiError(
       'member_inactive',
@@ -96,7 +96,7 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
   const inviter = findRole(facts.inviter_role ?? '');
   const invited = findRole(facts.role);
   if (!inviter || !invited || !inviter.permissions.includes('members:manage') || !canGrant(inviter, invited, null)) {
-    throw new ApiError('conflict', 'The member who invited you may not do so any more. Ask for a new invitation.');
+    throw new ApiError('conflict', 'The member who invited you may no longer do so. Ask for a new invitation.');
   }
   // The invitation reserved a seat when it was created, but seats may have been removed since.
   if (!facts.unlimited && !facts.overage_allowed && facts.active >= facts.granted) {

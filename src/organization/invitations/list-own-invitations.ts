@@ -13,7 +13,7 @@ export const listOwnInvitations = endpoint({
   method: 'GET',
   path: '/v1/me/invitations',
   summary: "List the caller's invitations",
-  description: `The pending invitations to the caller's verified address, newest first, at most ${SHOWN}.`,
+  description: `The pending invitations to the caller's verified address, newest first; at most ${SHOWN}.`,
   access: signedIn({ unrestricted: true }),
   reply: Type.Array(OwnInvitation),
   example: {

@@ -26,7 +26,7 @@ export async function readPending(tx: Statements, invitation_id: string): Promis
   const invited = findRole(row.role);
   if (!own || !invited || !canGrant(own, invited, row.own_granted)) throw notGrantable();
   if (row.state !== 'pending') {
-    throw new ApiError('conflict', `The invitation is ${row.state}; that is final. Invite the address again.`);
+    throw new ApiError('conflict', `The invitation is ${row.state} and final. Invite the address again.`);
   }
   return row;
 }

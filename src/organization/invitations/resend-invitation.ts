@@ -21,7 +21,7 @@ export const resendInvitation = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/invitations/:invitation_id/resend',
   summary: 'Resend an invitation',
-  description: 'A new link, good for another seven days; the one that was sent before opens nothing any more.',
+  description: 'Sends a new link, valid for seven days. The previous link stops working.',
   access: onWorkspace('members:manage'),
   event: 'invitation.resent',
   limit: 'invitations',

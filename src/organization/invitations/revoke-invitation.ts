@@ -10,7 +10,7 @@ export const revokeInvitation = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/invitations/:invitation_id/revoke',
   summary: 'Revoke an invitation',
-  description: 'Its link opens nothing any more, and its seat is free.',
+  description: 'Its link stops working, and its seat becomes free.',
   access: onWorkspace('members:manage'),
   whenUnpaid: true,
   event: 'invitation.revoked',

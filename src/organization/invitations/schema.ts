@@ -30,8 +30,7 @@ export const ListedInvitation = Record(
     ...Invitation.properties,
     mail_status: Type.Enum([...MAIL_STATUSES], {
       description:
-        'What became of its message: "queued" until the mail server took it ("sent"); "bounced" where the server refused ' +
-        'the address; "failed" where it could not be reached for about an hour. Resend the invitation then.',
+        'Delivery of the invitation e-mail: "queued" until the mail server accepts it ("sent"); "bounced" if the server rejects the address; "failed" if the server is unreachable for about an hour. In that case, resend the invitation.',
     }),
   },
   { title: 'ListedInvitation' },
@@ -48,7 +47,7 @@ export const InvitationOffer = Record(
     expires_at: Timestamp,
     signs_in: Type.Boolean({
       description:
-        'Whether the link came by mail and the address has no account yet: then `POST /v1/auth/invitation` signs in with it.',
+        'Whether the link came by e-mail and the address has no account yet. If so, `POST /v1/auth/invitation` signs in with it.',
     }),
   },
   { title: 'InvitationOffer' },

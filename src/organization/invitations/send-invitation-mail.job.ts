@@ -34,7 +34,7 @@ export const sendInvitationMail = defineJob({
       await services.mail.send(invitationMail(services.publicUrl, { ...letter, secret }));
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      services.log.warn({ err: error, ...input }, 'the mail server refused an invitation');
+      services.log.warn({ err: error, ...input }, 'the mail server rejected an invitation');
       return setMailStatus(query, input.invitation_id, 'bounced');
     }
     await setMailStatus(query, input.invitation_id, 'sent');

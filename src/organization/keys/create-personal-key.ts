@@ -7,7 +7,7 @@ export const createPersonalKey = endpoint({
   method: 'POST',
   path: '/v1/me/api-keys',
   summary: 'Create a personal API key',
-  description: 'A key that acts as the caller in all their workspaces. A workspace key cannot make one.',
+  description: 'A key that acts as the caller in all their workspaces. A workspace key cannot create one.',
   access: signedIn({ unrestricted: true }),
   event: 'api_key.created',
   body: ApiKeyInput,

@@ -9,7 +9,7 @@ export const createWorkspaceKey = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/api-keys',
   summary: "Create a workspace's API key",
-  description: 'A key that is bound to the workspace and never stronger than its creator is at the time of use.',
+  description: 'A key for this workspace only. It never has more permissions than its creator has at the time of use.',
   access: onWorkspace('developers:manage'),
   event: 'api_key.created',
   params: Type.Object({ workspace_id: Id }),

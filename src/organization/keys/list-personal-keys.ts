@@ -10,7 +10,7 @@ export const listPersonalKeys = endpoint({
   method: 'GET',
   path: '/v1/me/api-keys',
   summary: 'List personal API keys',
-  description: 'Masked, without those that were revoked.',
+  description: 'The keys are masked; revoked ones are omitted.',
   access: signedIn({ unrestricted: true }),
   query: Paging,
   paging: { keys: { 'k.key_id': 'text' } },

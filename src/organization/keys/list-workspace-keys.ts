@@ -10,7 +10,7 @@ export const listWorkspaceKeys = endpoint({
   method: 'GET',
   path: '/v1/workspaces/:workspace_id/api-keys',
   summary: "List a workspace's API keys",
-  description: 'Masked, without those that were revoked.',
+  description: 'The keys are masked; revoked ones are omitted.',
   access: onWorkspace('developers:manage'),
   params: Type.Object({ workspace_id: Id }),
   query: Paging,

@@ -11,7 +11,7 @@ const keyProperties = {
   key_id: Id,
   name: Type.String(),
   obfuscated_value: Type.String({ description: 'The prefix and the last four characters.' }),
-  permissions: Type.Array(Type.String(), { description: 'Empty: all that the role of its creator gives.' }),
+  permissions: Type.Array(Type.String(), { description: "Empty: all permissions of its creator's role." }),
   created_at: Timestamp,
   created_by: Id,
   expires_at: Type.Optional(Timestamp),
@@ -24,7 +24,7 @@ export type ApiKey = Static<typeof ApiKey>;
 export const NewApiKey = Record(
   {
     ...keyProperties,
-    secret: Type.String({ description: 'The key itself, shown this once.' }),
+    secret: Type.String({ description: 'The key itself, shown only once.' }),
   },
   { title: 'NewApiKey' },
 );
@@ -32,9 +32,9 @@ export const NewApiKey = Record(
 export const ApiKeyInput = Type.Object({
   name: InputText({ minLength: 1 }),
   permissions: Type.Optional(
-    Type.Array(InputText(), { maxItems: 100, description: 'Only these; absent: all that the role gives.' }),
+    Type.Array(InputText(), { maxItems: 100, description: 'Only these permissions; if omitted, all of the role.' }),
   ),
-  expires_at: Type.Optional(InputText({ description: 'RFC 3339; absent: never.' })),
+  expires_at: Type.Optional(InputText({ description: 'RFC 3339; if omitted, the key never expires.' })),
 });
 
 /** Columns of ApiKey, from a key `k`. */
@@ -58,12 +58,12 @@ export function checkKeyInput(input: Static<typeof ApiKeyInput>): CheckedKeyInpu
   if (unknown !== undefined) {
     return new ApiError(
       'invalid_request',
-      `There is no permission "${unknown.slice(0, 64)}". There are ${PERMISSIONS.join(', ')}.`,
+      `Unknown permission "${unknown.slice(0, 64)}". Permissions: ${PERMISSIONS.join(', ')}.`,
     );
   }
   const expires_at = input.expires_at === undefined ? null : readTimestamp(input.expires_at);
   if (expires_at === undefined || (expires_at !== null && Date.parse(expires_at) <= databaseTime())) {
-    return new ApiError('invalid_request', 'expires_at is a time ahead, as RFC 3339 writes it: 2027-01-31T12:00:00Z.');
+    return new ApiError('invalid_request', 'expires_at must be a future time in RFC 3339: 2027-01-31T12:00:00Z.');
   }
   const permissions = input.permissions && input.permissions.length > 0 ? [...new Set(input.permissions)].sort() : null;
   return { name, permissions, expires_at };

@@ -42,26 +42,24 @@ export const listMembers = endpoint({
   path: '/v1/workspaces/:workspace_id/members',
   summary: 'List members',
   description:
-    'All members, active and inactive, by the time they came; the pending invitations, the roles and the seats. With a `limit` ' +
-    'that many members, and the `Link` header leads to the next ones. `query` finds members, and `invitations=none` leaves ' +
-    'the invitations to their own list.',
+    'All members, active and inactive, by the time they joined, with the pending invitations, the roles and the seats. `limit` limits the number of members, and the `Link` header leads to the next page. `query` searches members. `invitations=none` omits the invitations, which have a list of their own.',
   access: onWorkspace('members:read'),
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, description: 'How many members at most; all of them unless stated.' }),
+      Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of members; all by default.' }),
     ),
     after: Cursor,
     user_id: Type.Optional(
       Type.String({
         pattern: '^[^,]{1,100}(,[^,]{1,100}){0,99}$',
-        description: 'Only the members who are these users: ids with commas between, at most 100.',
+        description: 'Only these users: up to 100 IDs, separated by commas.',
       }),
     ),
     query: PeopleQuery,
     invitations: Type.Optional(
       Type.Enum(['all', 'none'], {
-        description: 'Which pending invitations are in the answer: `all` unless stated. With `none` the list is empty.',
+        description: 'Pending invitations to include: `all` by default; `none` leaves the list empty.',
       }),
     ),
   }),

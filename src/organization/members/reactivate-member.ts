@@ -11,7 +11,7 @@ export const reactivateMember = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/members/:membership_id/reactivate',
   summary: 'Reactivate a member',
-  description: 'The member has their role again and takes a seat. Reactivating an active member changes nothing.',
+  description: 'The member gets their role back and takes a seat. Reactivating an active member changes nothing.',
   access: onWorkspace('members:manage'),
   event: 'organization_membership.updated',
   params: Type.Object({ workspace_id: Id, membership_id: Id }),

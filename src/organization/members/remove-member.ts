@@ -12,7 +12,8 @@ export const removeMember = endpoint({
   method: 'DELETE',
   path: '/v1/workspaces/:workspace_id/members/:membership_id',
   summary: 'Remove a member',
-  description: 'Everybody may remove themselves, which is to leave. The last active owner can not.',
+  description:
+    'All members can remove themselves, that is, leave the workspace. The last active owner cannot be removed.',
   access: onWorkspace('members:manage', { orOwnMembership: true }),
   whenUnpaid: true,
   event: 'organization_membership.deleted',

@@ -11,7 +11,7 @@ export const transferOwnership = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/transfer',
   summary: 'Transfer the ownership',
-  description: 'Another active member becomes an owner and the caller an admin, both at once. Answers the new owner.',
+  description: 'Makes another active member an owner and the caller an admin in one step. Returns the new owner.',
   access: onWorkspace('workspace:transfer'),
   event: 'workspace.transferred',
   params: Type.Object({ workspace_id: Id }),
@@ -25,9 +25,9 @@ export const transferOwnership = endpoint({
       const heir = await readMemberFacts(tx, body.membership_id).catch((error: unknown) => {
         // The id comes from the body, so an unknown membership is a 400, not a 404.
         if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
-        throw new ApiError('invalid_request', 'membership_id names no member of this workspace.');
+        throw new ApiError('invalid_request', 'membership_id is not a member of this workspace.');
       });
-      if (heir.is_self) throw new ApiError('invalid_request', 'membership_id is your own: name another member.');
+      if (heir.is_self) throw new ApiError('invalid_request', 'membership_id is your own: choose another member.');
       if (heir.status === 'inactive') throw new ApiError('member_inactive', 'Reactivate the member first.');
       return tx.one<Member>({
         before: sql`

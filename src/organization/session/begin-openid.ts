@@ -13,7 +13,7 @@ export const beginOpenId = endpoint({
   path: '/v1/auth/openid',
   summary: 'Begin an OpenID sign-in',
   description:
-    'Send the browser to `authorization_url`, keep `attempt` where no other site can read it, and send it with the address that the browser comes back to, within 10 minutes.',
+    'Redirect the browser to `authorization_url`, and store `attempt` where no other site can read it. Within 10 minutes, send it with the URL that the browser returns to.',
   access: anyone(),
   reply: Record({ authorization_url: Type.String(), attempt: Type.String() }, { title: 'OpenIdSignIn' }),
   errors: ['forbidden', 'identity_unavailable'],

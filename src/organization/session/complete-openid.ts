@@ -31,13 +31,13 @@ export const completeOpenId = endpoint({
   event: 'session.created',
   body: Type.Object({
     attempt: InputText(),
-    callback_url: InputText({ description: 'The address that the browser came back to, as it is.' }),
+    callback_url: InputText({ description: 'The URL that the browser returned to, unchanged.' }),
   }),
   reply: Record(
     {
       ...Tokens.properties,
       without_seat: Type.Array(Type.String(), {
-        description: 'The names of workspaces that a group of the user opens, and that have no free seat.',
+        description: "Names of workspaces that one of the user's groups grants access to, but that have no free seat.",
       }),
     },
     { title: 'OpenIdTokens' },
@@ -77,7 +77,7 @@ function parametersOf(callbackUrl: string, publicUrl: string): URLSearchParams {
   const wanted = new URL(publicUrl + CALLBACK_PATH);
   const url = URL.parse(callbackUrl);
   if (url?.origin !== wanted.origin || url.pathname !== wanted.pathname || url.username || url.password) {
-    throw new ApiError('invalid_request', `callback_url begins with ${wanted.href}.`);
+    throw new ApiError('invalid_request', `callback_url must start with ${wanted.href}.`);
   }
   return url.searchParams;
 }

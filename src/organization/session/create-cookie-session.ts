@@ -17,10 +17,7 @@ export const createCookieSession = endpoint({
   path: '/v1/auth/browser',
   summary: 'Keep a session in a browser',
   description:
-    'Answers a secret for a cookie that no script can read (HttpOnly, SameSite=Lax): `__Host-ibid` where PUBLIC_URL is https, ' +
-    'else `ibid`. It stands for the session in requests of our own pages alone (Sec-Fetch-Site: same-origin, or for a write ' +
-    'our Origin); as a token it opens nothing. The access and refresh tokens of the session end. ' +
-    'The device token goes with later passwords of this user (`POST /v1/auth/password`), for 90 days.',
+    'Returns a secret for a cookie that no script can read (HttpOnly, SameSite=Lax): `__Host-ibid` if PUBLIC_URL is https, otherwise `ibid`. The cookie authenticates requests from our own pages only (Sec-Fetch-Site: same-origin, or our Origin for a write). As a token it is invalid. The access and refresh tokens of the session end. Send the device token with later password sign-ins of this user (`POST /v1/auth/password`), for 90 days.',
   access: signedIn({ session: true }),
   idempotent: false,
   event: 'session.kept_in_browser',
@@ -28,7 +25,7 @@ export const createCookieSession = endpoint({
     {
       browser_secret: Type.String(),
       device_token: Type.String({
-        description: 'To be kept beyond the session, where no script can read it. It opens nothing.',
+        description: 'Keep it after the session ends, where no script can read it. It grants no access.',
       }),
       expires_at: Timestamp,
     },
@@ -50,8 +47,7 @@ export const createCookieSession = endpoint({
       ended: sql`delete from refresh_tokens r using kept where r.session_id = kept.session_id`,
       result: sql`select * from kept`,
     });
-    if (!kept)
-      throw new ApiError('conflict', 'A browser keeps this session already. Sign in again for another secret.');
+    if (!kept) throw new ApiError('conflict', 'A browser already holds this session. Sign in again for a new secret.');
     return { browser_secret: secret, device_token: device.secret, expires_at: kept.expires_at };
   },
 });

@@ -24,7 +24,7 @@ export const makeFirstOwner = endpoint({
   method: 'POST',
   path: '/v1/auth/first-owner',
   summary: 'Become the first user',
-  description: 'Only while the service has no user, with the secret of the link that its start has logged.',
+  description: 'Only while the service has no user. Takes the secret of the link that the service logged at startup.',
   access: anyone(),
   givesBack: 1,
   event: 'session.created',

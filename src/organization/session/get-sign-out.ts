@@ -8,7 +8,7 @@ export const getSignOut = endpoint({
   path: '/v1/auth/sign-out',
   summary: 'Get the sign-out of the OpenID provider',
   description:
-    'Where the browser ends its session at the OpenID provider, after `POST /v1/auth/sign-out` has ended this one. Empty where the session began in another way, the provider has no such address, or OIDC_SIGN_OUT is off.',
+    'Where to redirect the browser to end its session at the OpenID provider, after `POST /v1/auth/sign-out` has ended this session. Empty if the session was not started through OpenID, the provider has no such URL, or OIDC_SIGN_OUT is off.',
   access: signedIn({ session: true }),
   reply: Record({ end_session_url: Text }, { title: 'IssuerSignOut' }),
   example: { reply: { end_session_url: 'https://id.example.com/logout?client_id=ibid&id_token_hint=…' } },

@@ -12,7 +12,7 @@ export const listMethods = endpoint({
   limit: 'files',
   reply: Record(
     {
-      methods: Type.Array(Type.String(), { description: 'Of email, password and openid those that are on.' }),
+      methods: Type.Array(Type.String(), { description: 'The enabled methods: email, password, openid.' }),
       has_users: Flag,
     },
     { title: 'SignInMethods' },

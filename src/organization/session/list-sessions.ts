@@ -9,7 +9,7 @@ export const listSessions = endpoint({
   method: 'GET',
   path: '/v1/me/sessions',
   summary: 'List sessions',
-  description: 'Where the caller is signed in; `current` is the session that asks. Those that have ended are left out.',
+  description: 'Where the caller is signed in; `current` is the session of this request. Ended sessions are omitted.',
   access: signedIn({ session: true }),
   query: Paging,
   paging: { keys: { 's.session_id': 'text' } },

@@ -14,7 +14,7 @@ export const lookupEmailLink = endpoint({
   method: 'GET',
   path: '/v1/auth/email/lookup',
   summary: 'Look up a sign-in link',
-  description: 'The address that the link signs in. The link stays as it is.',
+  description: 'The address that the link signs in. Does not use up the link.',
   access: anyone(),
   givesBack: 1,
   query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),

@@ -18,7 +18,7 @@ export const refreshSession = endpoint({
   path: '/v1/auth/refresh',
   summary: 'Refresh a session',
   description:
-    'Answers new tokens; the ones before stop working. Refresh from one place at a time: a refresh token that comes a second time ends its session.',
+    'Returns new tokens; the previous ones stop working. Do not refresh concurrently: reusing a refresh token ends its session.',
   access: anyone(),
   givesBack: 1,
   event: 'session.refreshed',

@@ -30,7 +30,7 @@ export const requestEmailLink = endpoint({
   method: 'POST',
   path: '/v1/auth/email',
   summary: 'Request a sign-in link',
-  description: `Sends a link that signs its reader in once, within ${LINK_MINUTES} minutes, to an address that may have one. The answer is the same for every address.`,
+  description: `Sends a sign-in link, valid once within ${LINK_MINUTES} minutes, to an address that may have one. The response is the same for every address.`,
   access: anyone(),
   event: 'sign_in_link.requested',
   body: Type.Object({ email: InputText() }),

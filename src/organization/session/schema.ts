@@ -8,10 +8,10 @@ export const SESSION_DAYS = 90;
 
 export const Tokens = Record(
   {
-    access_token: Type.String({ description: 'Sent as Authorization: Bearer <access_token>.' }),
+    access_token: Type.String({ description: 'Send as Authorization: Bearer <access_token>.' }),
     token_type: Type.String({ description: 'Bearer.' }),
-    expires_in: Type.Integer({ description: 'Seconds until the access token ends.' }),
-    refresh_token: Type.String({ description: 'Good for one refresh; a second use ends the session.' }),
+    expires_in: Type.Integer({ description: 'Seconds until the access token expires.' }),
+    refresh_token: Type.String({ description: 'Valid for one refresh; reusing it ends the session.' }),
     session_id: Id,
   },
   { title: 'Tokens' },
@@ -24,7 +24,7 @@ export const Session = Record(
     created_at: Timestamp,
     last_used_at: Timestamp,
     expires_at: Timestamp,
-    address: Type.String({ description: 'The network address that it was last refreshed from.' }),
+    address: Type.String({ description: 'Network address of its last refresh.' }),
     user_agent: Type.String(),
     current: Flag,
   },

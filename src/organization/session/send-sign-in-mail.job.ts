@@ -34,7 +34,7 @@ export const sendSignInMail = defineJob({
       await services.mail.send(signInMail(services.publicUrl, link.email, secret, link));
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      services.log.warn({ err: error, to: link.email }, 'the mail server refused a sign-in link');
+      services.log.warn({ err: error, to: link.email }, 'the mail server rejected a sign-in link');
     }
   },
 });

@@ -18,11 +18,11 @@ export const signInByInvitation = endpoint({
   path: '/v1/auth/invitation',
   summary: 'Sign in with an invitation',
   description:
-    'Makes the user of the invited address, by the secret of the link in the message, and signs them in. Where the address has an account, its user signs in as usual. The invitation is accepted afterwards.',
+    'Creates a user for the invited address and signs them in, by the secret of the link in the invitation e-mail. If the address already has an account, its user signs in as usual. Accept the invitation afterwards.',
   access: anyone(),
   givesBack: 1,
   event: 'session.created',
-  body: Type.Object({ token: InputText({ description: 'The secret of the link in the message.' }) }),
+  body: Type.Object({ token: InputText({ description: 'The secret of the link in the e-mail.' }) }),
   reply: Tokens,
   errors: ['unauthorized', 'forbidden'],
   example: { body: { token: 'kZ0…' }, reply: exampleTokens },

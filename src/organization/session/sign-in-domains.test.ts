@@ -103,7 +103,7 @@ test('no other address can be invited or become the address of an account', asyn
     owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, { email, role: 'member' });
   const refused = await invite('a@example.org');
   assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_email']);
-  assert.ok(refused.body.message.startsWith(`Only addresses of ${WORDS} may sign in here, so a@example.org cannot`));
+  assert.ok(refused.body.message.startsWith(`Only addresses of ${WORDS} may sign in, so a@example.org cannot`));
   assert.equal((await invite('invited@example.com')).status, 200);
   const session = await signedInClient(world, (await world.person('moves@example.com')).user_id);
   assertRefused(await session.post('/v1/me/email-change', { email: 'moves@example.org' }), 'moves@example.org');

@@ -8,7 +8,7 @@ export const signOutEverywhere = endpoint({
   path: '/v1/auth/sign-out-everywhere',
   summary: 'Sign out everywhere',
   description:
-    'Ends all sessions of the user, this one too. A change of address that waits for its links is cancelled. API keys are not sessions: they stay.',
+    'Ends all sessions of the user, including this one. Cancels a pending change of address. API keys stay valid.',
   access: signedIn({ session: true }),
   event: 'user.signed_out_everywhere',
   status: 204,

@@ -44,8 +44,7 @@ export const exportAccount = endpoint({
   path: '/v1/me/export',
   summary: "Export the caller's data",
   description:
-    'Answers a ZIP archive of all that the service has of the caller: JSON and lines of JSON, and their own picture. It is made while ' +
-    'it is sent, and kept nowhere. Texts that they wrote in workspaces are in it as far as they may read them now.',
+    'Returns a ZIP archive of all data that the service has about the caller: JSON and JSON Lines files, and their uploaded picture. The archive is streamed and not stored. It includes the texts that the caller wrote in workspaces, if they can still read them.',
   access: signedIn({ session: true }),
   // The response may be long and is not stored for replay.
   idempotent: false,
@@ -55,9 +54,7 @@ export const exportAccount = endpoint({
   example: { reply: undefined as never },
   run: async ({ maybeOne, refuse, transaction, services }) => {
     if (open >= OPEN_MAX) {
-      return refuse(
-        new ApiError('overloaded', 'Too many exports are being sent at the moment. Try again in a few minutes.'),
-      );
+      return refuse(new ApiError('overloaded', 'Too many exports are running. Try again in a few minutes.'));
     }
     const begun = await transaction(async (tx) => {
       if (services.rates) {
@@ -67,7 +64,7 @@ export const exportAccount = endpoint({
       return beginExport(tx);
     });
     const zip = openZipWriter();
-    const timer = setTimeout(() => zip.fail(new Error('an export of a person took too long')), LONGEST_MS).unref();
+    const timer = setTimeout(() => zip.fail(new Error('an account export took too long')), LONGEST_MS).unref();
     open += 1;
     zip.stream.once('close', () => {
       open -= 1;

@@ -28,7 +28,7 @@ export async function writeAccount(
   };
   await zip.add(MANIFEST_FILE, json(manifest));
   const [row] = await readProfile(read);
-  if (!row) throw new Error('the caller of an export is not there');
+  if (!row) throw new Error('the caller of an export is missing');
   const { avatar_sha256, avatar_type, ...profile } = row;
   const picture = avatar_sha256 === null ? undefined : await openPicture(blobs, avatar_sha256, avatar_type ?? '');
   await zip.add(PROFILE_FILE, json({ ...archived(profile), ...picture?.profile }));
@@ -45,7 +45,7 @@ async function openPicture(blobs: Pick<Blobs, 'stream'>, sha256: string, type: s
   try {
     return { stream: await blobs.stream(sha256), profile: { avatar_file } };
   } catch {
-    return { profile: { avatar_file, avatar_error: 'The file store did not give the picture.' } };
+    return { profile: { avatar_file, avatar_error: 'The file store did not return the picture.' } };
   }
 }
 

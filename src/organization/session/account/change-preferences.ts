@@ -10,7 +10,7 @@ export const changePreferences = endpoint({
   method: 'PATCH',
   path: '/v1/me/preferences',
   summary: "Change the caller's preferences",
-  description: 'What the body leaves out stays as it is.',
+  description: 'Omitted settings do not change.',
   access: signedIn({ unrestricted: true }),
   event: 'user.updated',
   body: Type.Object({
@@ -23,9 +23,7 @@ export const changePreferences = endpoint({
   run: async ({ body, one, refuse }) => {
     const { language = null, time_zone = null } = body;
     if (time_zone !== null && !isTimeZone(time_zone)) {
-      return refuse(
-        new ApiError('invalid_request', 'There is no such time zone. Write one as the IANA: Europe/Paris.'),
-      );
+      return refuse(new ApiError('invalid_request', 'Unknown time zone. Use an IANA name, such as Europe/Paris.'));
     }
     return one({
       before: sql`

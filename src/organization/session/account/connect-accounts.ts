@@ -15,7 +15,7 @@ export const connectAccounts = endpoint({
   path: '/v1/me/connection',
   summary: 'Connect accounts',
   description:
-    "Makes one account of the caller's and of the one that signs in by mail to the caller's verified address, with the secret of a sign-in link to it (`POST /v1/auth/email`). The account that has written pages stays, or else the caller's. The other sessions, the personal keys and the password of the one that is given up end.",
+    "Merges the caller's account with the account that signs in by e-mail with the caller's verified address. Takes the secret of a sign-in link to that address (`POST /v1/auth/email`). The account that has written pages is kept, otherwise the caller's. The other sessions, and the personal keys and password of the merged account, end.",
   access: signedIn({ session: true }),
   // The caller may be another user afterwards.
   idempotent: false,
@@ -39,7 +39,7 @@ export const connectAccounts = endpoint({
 
 function refusalOf(outcome: string): ApiError {
   if (outcome === 'address') {
-    return new ApiError('forbidden', 'The link is to another address than the verified one of your account.');
+    return new ApiError('forbidden', 'The link is for another address than your verified one.');
   }
   if (outcome === 'none') {
     return new ApiError('conflict', 'No other account signs in by mail to this address.');
@@ -47,7 +47,7 @@ function refusalOf(outcome: string): ApiError {
   if (outcome === 'has_written') {
     return new ApiError(
       'conflict',
-      'Both accounts have written pages or uploaded files, and who wrote what does not change. Go on with one of them, and ask an owner of its workspaces to invite it where it is missing.',
+      'Both accounts have written pages or uploaded files, and authorship cannot change. Use one of them, and ask the owners of missing workspaces to invite it.',
     );
   }
   if (outcome === 'both_members') {

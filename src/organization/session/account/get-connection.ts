@@ -8,7 +8,7 @@ export const getConnection = endpoint({
   path: '/v1/me/connection',
   summary: 'Get the other account',
   description:
-    "Whether another account signs in by mail to the caller's verified address: of the same person, who began with mail and then signed in at an OpenID provider.",
+    "Whether another account signs in by e-mail with the caller's verified address. This happens if a person first signed in by e-mail and later through an OpenID provider.",
   access: signedIn({ session: true }),
   reply: Record({ has_other_account: Flag }, { title: 'Connection' }),
   example: { reply: { has_other_account: true } },

@@ -10,13 +10,13 @@ export const listOwnMethods = endpoint({
   method: 'GET',
   path: '/v1/me/sign-in-methods',
   summary: "List the caller's sign-in methods",
-  description: 'How the caller can sign in: by a link to their address, by password, at an OpenID provider.',
+  description: 'How the caller can sign in: by a link to their address, by password, or through an OpenID provider.',
   access: signedIn({ unrestricted: true }),
   reply: Type.Array(
     Record(
       {
         method: Type.Enum(['email', 'password', 'openid']),
-        name: Type.String({ description: 'The address, or the issuer; "" of a password.' }),
+        name: Type.String({ description: 'The address or the issuer; "" for a password.' }),
       },
       { title: 'OwnSignInMethod' },
     ),

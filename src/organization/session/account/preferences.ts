@@ -7,8 +7,10 @@ export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const;
 
 export const Preferences = Record(
   {
-    language: Type.Enum(['', ...LANGUAGES], { description: 'Of the widgets; "" for that of the page.' }),
-    time_zone: Type.String({ description: 'As the IANA names it: Europe/Paris; "" for that of the browser.' }),
+    language: Type.Enum(['', ...LANGUAGES], {
+      description: 'Language of the widgets; "" for the language of the page.',
+    }),
+    time_zone: Type.String({ description: 'IANA name, such as Europe/Paris; "" for the browser\'s time zone.' }),
   },
   { title: 'Preferences' },
 );

@@ -8,7 +8,7 @@ export const deleteAvatar = endpoint({
   path: '/v1/me/avatar',
   summary: "Remove the caller's picture",
   description:
-    'Its address leads nowhere from then on. Where an identity provider names one, that is shown again. Removing none is no error.',
+    'The address of the picture stops working. If an identity provider supplies a picture, that one is shown again. Without a picture, nothing changes.',
   access: signedIn({ unrestricted: true }),
   event: 'user.updated',
   status: 204,

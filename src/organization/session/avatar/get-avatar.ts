@@ -14,7 +14,7 @@ export const getAvatar = endpoint({
   method: 'GET',
   path: '/v1/avatars/:avatar_id',
   summary: 'Get a picture of a user',
-  description: 'What `avatar_url` names. Its bytes never change; another picture has another address.',
+  description: 'The picture at `avatar_url`. Its bytes never change: a new picture gets a new address.',
   access: anyone(),
   limit: 'files',
   params: Type.Object({ avatar_id: Type.String() }),

@@ -17,8 +17,7 @@ export const putAvatar = endpoint({
   path: '/v1/me/avatar',
   summary: "Set the caller's picture",
   description:
-    'A PNG, JPEG, WebP or GIF without animation, at most 1 MiB and 1,024 pixels on each side. What it is, its bytes say. Metadata, ' +
-    'such as where a photo was taken, is not kept. The picture is shown in place of the one of the identity provider.',
+    "A PNG, JPEG, WebP or GIF without animation, at most 1 MiB and 1,024 pixels on each side. The type is detected from the bytes. Metadata, such as where a photo was taken, is removed. The picture replaces the identity provider's picture.",
   access: signedIn({ unrestricted: true }),
   event: 'user.updated',
   limit: 'uploads',

@@ -23,7 +23,7 @@ export const confirmEmailChange = endpoint({
   path: '/v1/auth/email-change',
   summary: 'Confirm a change of an address',
   description:
-    'By the secret of a link in a mail. The address changes with the second of the two links. The other sessions of the user end.',
+    "Takes the secret of a link from an e-mail. The address changes when both links have been opened. The user's other sessions end.",
   access: anyone(),
   event: 'user.email_changed',
   body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),

@@ -9,7 +9,7 @@ export const listEmailChanges = endpoint({
   method: 'GET',
   path: '/v1/me/email-change',
   summary: "List pending changes of the caller's address",
-  description: 'The one that waits for its links to be opened, if there is one.',
+  description: 'The change that is waiting for its links to be opened, if any.',
   access: signedIn({ session: true }),
   reply: Type.Array(EmailChange),
   example: { reply: [exampleEmailChange] },

@@ -42,9 +42,7 @@ export const requestEmailChange = endpoint({
   method: 'POST',
   path: '/v1/me/email-change',
   summary: "Request a change of the caller's address",
-  description:
-    `Sends a link to the present address and one to the new address. The address changes when both were opened, within ${CHANGE_HOURS} ` +
-    `hours. Another request replaces this one. Needs a sign-in within the last ${RECENT_MINUTES} minutes.`,
+  description: `Sends one link to the current address and one to the new address. The address changes when both have been opened within ${CHANGE_HOURS} hours. A new request replaces a pending one. Requires a sign-in within the last ${RECENT_MINUTES} minutes.`,
   access: signedIn({ session: true }),
   event: 'user.email_change_requested',
   body: Type.Object({ email: InputText() }),
@@ -60,13 +58,13 @@ export const requestEmailChange = endpoint({
     if (!facts.is_recent) {
       throw new ApiError(
         'recent_sign_in_required',
-        `An address is changed within ${RECENT_MINUTES} minutes of signing in. Sign in again, and repeat it.`,
+        `To change your address, sign in again, then retry within ${RECENT_MINUTES} minutes.`,
       );
     }
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
     requireDomain({ email, email_verified: true }, services.signIn.domains);
-    if (email === facts.email) throw new ApiError('invalid_email', 'This is your address already.');
+    if (email === facts.email) throw new ApiError('invalid_email', 'This is already your address.');
     await requireMail(services.mail);
     const change_id = newId('link');
     return transaction(async (tx) => {

@@ -49,7 +49,7 @@ export const sendEmailChangeMail = defineJob({
       await services.mail.send(message);
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      services.log.warn({ err: error, to: message.to }, 'the mail server refused a link to change an address');
+      services.log.warn({ err: error, to: message.to }, 'the mail server rejected an address change link');
     }
   },
 });

@@ -165,7 +165,7 @@ test('a missing or malformed claim changes nothing, signs the user in, and is lo
   ]);
   await signIn('gus', 'x,staff');
   assert.deepEqual(await membershipsOf('gus'), []);
-  assert.match(log, /OIDC_ROLES names nowhere, and there is no such workspace/);
+  assert.match(log, /OIDC_ROLES names nowhere, but no such workspace exists/);
 });
 
 test('with no free seat a user signs in without the workspace and is told so; a race for the last seat fills it once', async () => {
@@ -177,7 +177,7 @@ test('with no free seat a user signs in without the workspace and is told so; a 
   await seats(1);
   assert.deepEqual((await signIn('hal', ['seated'])).without_seat, ['gamma']);
   assert.deepEqual(await membershipsOf('hal'), []);
-  assert.match(log, /a group opens a workspace that has no free seat/);
+  assert.match(log, /a group grants access to a workspace that has no free seat/);
 
   const html = { accept: 'text/html', 'sec-fetch-site': 'same-origin' };
   const begun = await anonymous.send('GET', '/sign-in/openid', { redirect: 'manual', headers: html });

@@ -52,10 +52,10 @@ export async function followGroups(
       returning 1`);
   }
   for (const { outcome, slug, person } of rows) {
-    if (outcome === 'unknown') warn(`OIDC_ROLES names ${slug}, and there is no such workspace`, { workspace: slug });
+    if (outcome === 'unknown') warn(`OIDC_ROLES names ${slug}, but no such workspace exists`, { workspace: slug });
     if (outcome === 'full' || outcome === 'unpaid') {
       const reason = outcome === 'full' ? 'has no free seat' : 'is read-only because of an unpaid invoice';
-      warn(`a group opens a workspace that ${reason}`, { workspace: slug, user_id: person });
+      warn(`a group grants access to a workspace that ${reason}`, { workspace: slug, user_id: person });
     }
   }
   return rows.filter(({ outcome }) => outcome === 'full').map(({ name, slug }) => name ?? slug);

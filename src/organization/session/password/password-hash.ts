@@ -20,7 +20,7 @@ const MOST_CHARACTERS = 128;
 export const NewPassword = Type.String({
   minLength: FEWEST_CHARACTERS,
   maxLength: MOST_CHARACTERS,
-  description: 'Whatever characters; compared in the form NFKC.',
+  description: 'Any characters; compared in Unicode form NFKC.',
 });
 
 export const GivenPassword = Type.String({ maxLength: MOST_CHARACTERS });
@@ -61,7 +61,7 @@ export async function hashNewPassword(password: string): Promise<string> {
   if (length < FEWEST_CHARACTERS || length > MOST_CHARACTERS) {
     throw new ApiError(
       'invalid_request',
-      `A password has ${FEWEST_CHARACTERS} to ${MOST_CHARACTERS} characters in the form NFKC.`,
+      `A password must have ${FEWEST_CHARACTERS} to ${MOST_CHARACTERS} characters in form NFKC.`,
     );
   }
   const salt = randomBytes(16);
@@ -93,7 +93,7 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 
 function readPhc(phc: string) {
   const [, memory, passes, parallelism, salt = '', hash = ''] = PHC.exec(phc) ?? [];
-  if (!memory) throw new Error('a stored password is no PHC string of Argon2id');
+  if (!memory) throw new Error('a stored password is not an Argon2id PHC string');
   return {
     memory: Number(memory),
     passes: Number(passes),

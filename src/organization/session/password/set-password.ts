@@ -23,7 +23,7 @@ export const setPassword = endpoint({
   method: 'POST',
   path: '/v1/me/password',
   summary: 'Set a password',
-  description: 'Needs the present password if there is one. The other sessions of the user end.',
+  description: "Requires the current password, if there is one. The user's other sessions end.",
   access: signedIn({ session: true }),
   idempotent: false,
   event: 'password.changed',
@@ -47,7 +47,7 @@ export const setPassword = endpoint({
     if (facts.phc !== null) {
       guess = await countGuess(context, { email, address: origin.address, device: device ?? undefined });
       if (!(await isPassword(body.current_password ?? '', facts.phc))) {
-        throw new ApiError('forbidden', 'current_password is not the present password.');
+        throw new ApiError('forbidden', 'current_password is not the current password.');
       }
     }
     const phc = await hashNewPassword(body.new_password);
@@ -64,7 +64,7 @@ export const setPassword = endpoint({
       forgiven: deleteGuesses(guess),
       result: sql`select user_id, changed_at from password`,
     });
-    if (!changed) throw new ApiError('conflict', 'The password was changed at the same time. Try again.');
+    if (!changed) throw new ApiError('conflict', 'Another request changed the password. Try again.');
     return {};
   },
 });

@@ -28,7 +28,7 @@ export const signInWithPassword = endpoint({
     device_token: Type.Optional(
       InputText({
         description:
-          'Of this browser, from `POST /v1/auth/browser`: guesses of others do not delay a device that the user signed in with.',
+          'Device token of this browser, from `POST /v1/auth/browser`. Guesses by others do not delay a device that the user has signed in on.',
       }),
     ),
   }),
