@@ -13,17 +13,15 @@ export const listAuditEvents = endpoint({
   path: '/v1/workspaces/:workspace_id/audit-events',
   summary: 'List audit events',
   description:
-    'Every write in the workspace, oldest first unless stated: who, with which credential, what, and from where.',
+    'Every write in the workspace, oldest first by default: who made it, with which credential, what changed, and from where.',
   access: onWorkspace('enterprise:manage'),
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
     type: Type.Optional(InputText({ description: 'Only events of this type, for example wiki.renamed.' })),
-    actor_id: Type.Optional(InputText({ description: 'Only what this user did.' })),
-    after: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened then or later.' })),
-    before: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened earlier.' })),
-    order: Type.Optional(
-      Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
-    ),
+    actor_id: Type.Optional(InputText({ description: 'Only events of this user.' })),
+    after: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only events at or after this time.' })),
+    before: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only events before this time.' })),
+    order: Type.Optional(Type.Enum(['oldest', 'newest'], { description: 'Sort order; oldest first by default.' })),
     ...OFFSET_PAGING,
     // The cursor has another name here because `after` is a time.
     cursor: Cursor,
@@ -65,10 +63,7 @@ function only(value: string | undefined, condition: (value: string) => Sql): Sql
 function parseTime(text: string | undefined): string | undefined | ApiError {
   const time = text === undefined ? undefined : readTimestamp(text);
   if (text === undefined || time !== undefined) return time;
-  return new ApiError(
-    'invalid_query',
-    'There is no such time: after and before are times of the calendar, in the years 1 to 9999.',
-  );
+  return new ApiError('invalid_query', 'Invalid time: after and before must be calendar times in the years 1 to 9999.');
 }
 
 /** Formats the times of a record like the API, with milliseconds. */

@@ -8,14 +8,16 @@ import { REQUEST_LOG_PATH } from '../../platform/http/request-log/request-log.ts
 
 const LoggedRequest = Record(
   {
-    request_id: Type.String({ description: 'What the answer had in X-Request-Id.' }),
+    request_id: Type.String({ description: 'X-Request-Id of the response.' }),
     method: Type.String(),
-    path: Type.String({ description: 'With ids and numbers only: other parameters are named, and there is no query.' }),
-    status: Type.Integer({ description: 'Of the answer.' }),
-    error: Type.String({ default: '', description: 'The code of the error that was answered; "" for none.' }),
-    duration_ms: Type.Integer({ description: 'From the first byte of the request to the last one of the answer.' }),
+    path: Type.String({
+      description: 'IDs and numbers are kept. Other parameters are replaced by their names, and the query is omitted.',
+    }),
+    status: Type.Integer({ description: 'Status of the response.' }),
+    error: Type.String({ default: '', description: 'Error code of the response; "" if it was no error.' }),
+    duration_ms: Type.Integer({ description: 'From the first byte of the request to the last byte of the response.' }),
     credential_kind: Type.String({
-      description: 'key, session (an access token), or identity (a token of an issuer).',
+      description: "key, session (an access token), or identity (an issuer's token).",
     }),
     credential_id: Text,
     created_at: Timestamp,
@@ -29,11 +31,11 @@ export const listRequests = endpoint({
   path: REQUEST_LOG_PATH,
   summary: 'List the last calls',
   description:
-    'The last calls of programs in the workspace, with keys and access tokens, newest first; a call appears some seconds after its answer. Not those of browsers and widgets, and none that were answered 401.',
+    'Recent calls by programs in the workspace, with keys and access tokens, newest first. A call appears a few seconds after its response. Calls by browsers and widgets, and calls answered with 401, are not recorded.',
   access: onWorkspace('developers:manage'),
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
-    credential_id: Type.Optional(InputText({ description: 'Only calls with this key, for example.' })),
+    credential_id: Type.Optional(InputText({ description: 'Only calls with this credential, such as a key.' })),
     ...Paging.properties,
   }),
   paging: { keys: { 'r.call_id': 'text' }, isDescending: () => true },

@@ -8,36 +8,36 @@ const Fields = (description: string) => Type.Object({}, { additionalProperties: 
 export const AuditEvent = Record(
   {
     event_id: Id,
-    type: Type.String({ description: 'What happened, for example invitation.created.' }),
-    actor_id: Type.String({ description: 'The user who did it; "" for the service itself.' }),
+    type: Type.String({ description: 'Type of the event, such as invitation.created.' }),
+    actor_id: Type.String({ description: 'User who caused the event; "" for the service itself.' }),
     credential_kind: Type.String({
       description:
-        'What it was done with: key, session, widget, identity (a token of an issuer), command, operator (on the page of operators), or "" for the service.',
+        'Kind of credential: key, session, widget, identity (an issuer\'s token), command, operator (on the operators\' page), or "" for the service.',
     }),
     credential_id: Type.String({
       description:
-        'Which one: the id of the key or session (for a widget: that its token was made with), or the issuer; "" for the service.',
+        'ID of the key or session, or the issuer; for a widget, the credential that its token was created with; "" for the service.',
     }),
-    target_kind: Type.String({ description: 'What it was done to, for example invitation.' }),
-    target_id: Type.String({ description: 'Which one.' }),
+    target_kind: Type.String({ description: 'Kind of record affected, such as invitation.' }),
+    target_id: Type.String({ description: 'ID of that record.' }),
     target_name: Type.String({
       default: '',
-      description: 'The present title of a page; "" of others, and where it is gone.',
+      description: 'Current title of a page; "" for other kinds and for deleted pages.',
     }),
     changes: Record(
       {
-        before: Fields('The changed fields as they were; {} where something was made.'),
-        after: Fields('The changed fields as they became; {} where something was deleted.'),
+        before: Fields('The changed fields before the event; {} if a record was created.'),
+        after: Fields('The changed fields after the event; {} if a record was deleted.'),
       },
       { title: 'AuditChanges' },
     ),
     widget: Type.String({
       default: '',
-      description: 'The widget that it was done through: profile, enterprise or developers; "" for none.',
+      description: 'Widget through which the event was caused: profile, enterprise or developers; "" for none.',
     }),
-    widget_origin: Type.String({ default: '', description: 'The site whose page showed that widget; "" for none.' }),
+    widget_origin: Type.String({ default: '', description: 'Site that embeds that widget; "" for none.' }),
     request_id: Text,
-    address: Type.String({ default: '', description: 'Where the request came from.' }),
+    address: Type.String({ default: '', description: 'Network address of the request.' }),
     created_at: Timestamp,
   },
   { title: 'AuditEvent' },

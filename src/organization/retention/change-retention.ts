@@ -21,8 +21,7 @@ export const changeRetention = endpoint({
   path: '/v1/workspaces/:workspace_id/retention',
   summary: 'Change the retention settings',
   description:
-    'What the body leaves out stays as it is. What a shorter time takes is deleted a day after the change at the earliest, and then ' +
-    'for good: until then a longer time saves it.',
+    'Omitted settings do not change. Content that exceeds a shorter period is permanently deleted, at the earliest a day after the change. Until then, a longer period keeps it.',
   access: onWorkspace('enterprise:manage'),
   event: 'workspace.retention_changed',
   params: Type.Object({ workspace_id: Id }),
@@ -66,7 +65,7 @@ function findTooShort(given: { [name in RetentionSetting]?: number | null }): Ap
     if (days < shortest) {
       return new ApiError(
         'invalid_request',
-        `${name} is ${days}, but at least ${shortest}: what is missed later can be found until then.`,
+        `${name} is ${days}; the minimum is ${shortest}, to leave time to notice a loss.`,
       );
     }
   }

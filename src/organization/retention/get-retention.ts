@@ -9,7 +9,8 @@ export const getRetention = endpoint({
   method: 'GET',
   path: '/v1/workspaces/:workspace_id/retention',
   summary: 'Get the retention settings',
-  description: 'How long the workspace keeps what is not used any more, and whether it is under a legal hold.',
+  description:
+    'How long the workspace keeps deleted pages, old revisions and audit records, and whether it is under a legal hold.',
   access: onWorkspace('enterprise:manage'),
   params: Type.Object({ workspace_id: Id }),
   reply: Retention,

@@ -12,8 +12,7 @@ export const liftLegalHold = endpoint({
   path: '/v1/workspaces/:workspace_id/legal-hold/lift',
   summary: 'Lift the legal hold',
   description:
-    'What the trash and the retention settings would have deleted meanwhile is deleted a day later at the earliest. Where there is no ' +
-    'hold, nothing changes, and the audit log has no record.',
+    'Content that the trash and the retention settings would have deleted during the hold is deleted at the earliest a day later. Without a hold, nothing changes and nothing is added to the audit log.',
   access: onWorkspace('workspace:delete'),
   event: 'workspace.legal_hold_lifted',
   whenUnpaid: true,

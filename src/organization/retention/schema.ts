@@ -31,19 +31,18 @@ export const Retention = Record(
     trash_days: days('trash_days', 'How long deleted pages can be restored. Null: 30 days.'),
     revision_days: days(
       'revision_days',
-      'How long a revision of a page is kept after another one has replaced it. Null: for ever. Never deleted are the current ' +
-        'revision, the last one that an upload made, and those that unsaved changes of a user are based on.',
+      'How long a revision of a page is kept after being replaced. Null: forever. The current revision, the last one made by an upload, and those that unsaved changes of a user are based on are never deleted.',
     ),
     audit_days: days(
       'audit_days',
-      'How long records of the audit log are kept. Null: for ever. Those of changes of these settings and of legal holds stay.',
+      'How long audit records are kept. Null: forever. Records of changes to these settings and of legal holds are never deleted.',
     ),
     purges_after: Type.String({
       description:
-        'Before this time nothing is deleted: a day after the last change of these settings, or after a legal hold was lifted. "" where that is past.',
+        'Nothing is deleted before this time: a day after the last change of these settings, or after a legal hold was lifted. "" if that time has passed.',
     }),
     legal_hold: Type.Union([LegalHold, Type.Null()], {
-      description: 'Under a legal hold nothing is deleted for good. Null: there is none.',
+      description: 'Under a legal hold nothing is permanently deleted. Null: no hold.',
     }),
   },
   { title: 'Retention' },
@@ -70,7 +69,7 @@ export const exampleRetention: Retention = {
 };
 
 export const exampleHold: LegalHold = {
-  reason: 'Acme v. Example, letter of our counsel of 1 November',
+  reason: 'Acme v. Example, letter from our counsel of 1 November',
   held_by: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
   held_since: '2026-11-21T05:29:32.104Z',
 };

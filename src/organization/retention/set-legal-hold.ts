@@ -15,8 +15,7 @@ export const setLegalHold = endpoint({
   path: '/v1/workspaces/:workspace_id/legal-hold',
   summary: 'Set a legal hold',
   description:
-    'While it is set, nothing of the workspace is deleted for good: no wiki, source or attachment by anyone (409 `legal_hold`), and ' +
-    'nothing by the trash or by the retention settings. A hold that is set already gets this reason.',
+    'Under a legal hold, nothing in the workspace is permanently deleted: users cannot delete a wiki, source or attachment (409 `legal_hold`), and the trash and the retention settings delete nothing. If a hold already exists, its reason is replaced.',
   access: onWorkspace('workspace:delete'),
   event: 'workspace.legal_hold_set',
   whenUnpaid: true,
@@ -46,8 +45,5 @@ export const setLegalHold = endpoint({
 export function readReason(given: string): string | ApiError {
   const reason = given.trim();
   if (reason !== '' && reason.length <= HOLD_REASON_MAX) return reason;
-  return new ApiError(
-    'invalid_request',
-    `Give a reason of 1 to ${HOLD_REASON_MAX} characters; it goes into the audit log.`,
-  );
+  return new ApiError('invalid_request', `Give a reason of 1 to ${HOLD_REASON_MAX} characters for the audit log.`);
 }

@@ -10,7 +10,7 @@ export const getUsage = endpoint({
   path: '/v1/workspaces/:workspace_id/usage',
   summary: 'Get the usage of a workspace',
   description:
-    'How much the workspace has of everything that is limited. What would go beyond a limit is refused with 409 `quota_exceeded`; what is there stays.',
+    'Usage and limit of everything that is limited. A request that would exceed a limit is refused with 409 `quota_exceeded`; existing content stays.',
   access: onWorkspace('members:read'),
   params: Type.Object({ workspace_id: Id }),
   reply: Type.Array(Usage),

@@ -25,7 +25,7 @@ export const recountUsage = defineJob({
     });
     const { drift = {} } = counted ?? {};
     if (Object.keys(drift).length > 0) {
-      log.error({ workspace_id, drift }, 'the usage of a workspace was counted wrong; it was corrected');
+      log.error({ workspace_id, drift }, 'corrected a wrong usage count of a workspace');
     }
   },
 });

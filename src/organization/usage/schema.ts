@@ -7,10 +7,10 @@ export const Usage = Record(
   {
     name: Type.Enum(QUOTA_NAMES, {
       description:
-        'bytes: of stored files and of all revisions of pages; pages: with those in the trash; files: of unfinished uploads; wikis; invitations: pending ones; keys: API keys of the workspace; jobs: unfinished ones.',
+        'bytes: stored files and all revisions of pages; pages: including the trash; files: in unfinished uploads; wikis; invitations: pending; keys: API keys of the workspace; jobs: unfinished.',
     }),
-    used: Type.Integer({ description: 'It may be above the limit where that was lowered.' }),
-    limit: Type.Integer({ description: '0 where it is unlimited.' }),
+    used: Type.Integer({ description: 'May exceed the limit if the limit was lowered.' }),
+    limit: Type.Integer({ description: '0 if unlimited.' }),
     unlimited: Flag,
   },
   { title: 'Usage' },

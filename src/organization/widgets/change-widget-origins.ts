@@ -11,7 +11,7 @@ export const changeWidgetOrigins = endpoint({
   method: 'PATCH',
   path: '/v1/workspaces/:workspace_id/widget-origins',
   summary: 'Change the widget origins',
-  description: 'The list as a whole takes the place of the one before; an empty one allows no other site.',
+  description: 'Replaces the whole list. An empty list allows no other site.',
   access: onWorkspace('developers:manage'),
   event: 'workspace.updated',
   params: Type.Object({ workspace_id: Id }),

@@ -18,7 +18,7 @@ export const developersWidget = endpoint({
   method: 'GET',
   path: '/v1/widgets/developers',
   summary: 'Get the developers widget',
-  description: "The workspace's API keys, masked, without those that were revoked.",
+  description: "The workspace's API keys, masked; revoked ones are omitted.",
   access: onWidget('developers'),
   reply: Record(
     { organization_id: Id, permissions: Permissions, api_keys: Type.Array(ApiKey) },

@@ -20,7 +20,7 @@ const AccessSettings = Record(
           slug: Type.String(),
           name: Type.String(),
           permissions: Type.Array(Type.String()),
-          members: Type.Integer({ description: 'Active members in this role.' }),
+          members: Type.Integer({ description: 'Active members with this role.' }),
         },
         { title: 'RolePermissions' },
       ),
@@ -42,7 +42,7 @@ export const enterpriseWidget = endpoint({
   method: 'GET',
   path: '/v1/widgets/enterprise',
   summary: 'Get the enterprise widget',
-  description: "The workspace's access settings: what each role may do, who holds it, and the seats.",
+  description: "The workspace's access settings: the permissions and members of each role, and the seats.",
   access: onWidget('enterprise'),
   reply: AccessSettings,
   example: {

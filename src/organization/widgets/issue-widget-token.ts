@@ -26,8 +26,7 @@ export const issueWidgetToken = endpoint({
   path: '/v1/workspaces/:workspace_id/widget-token',
   summary: 'Issue a widget token',
   description:
-    'A token for one embeddable widget, accepted below /v1/widgets/{widget}. With `origin` people can act through the widget: ' +
-    'the token is then good for 10 minutes, and only in pages of that origin. Without, it shows the widget, for 60 minutes.',
+    'A token for one embeddable widget, accepted below /v1/widgets/{widget}. With `origin`, users can make changes through the widget; the token is valid for 10 minutes and only in pages of that origin. Without it, the widget is read-only, and the token is valid for 60 minutes.',
   access: onWorkspace(''),
   whenUnpaid: true,
   params: Type.Object({ workspace_id: Id }),
@@ -36,7 +35,7 @@ export const issueWidgetToken = endpoint({
     origin: Type.Optional(
       InputText({
         description:
-          "The origin of the page that shows the widget, as `https://host[:port]`: one of the workspace's widget origins, or that of this service.",
+          "The origin of the page that shows the widget, as `https://host[:port]`: one of the workspace's widget origins, or the origin of this service.",
       }),
     ),
   }),
@@ -54,7 +53,7 @@ export const issueWidgetToken = endpoint({
     const needed: Permission | '' = WIDGETS[body.widget];
     if (needed !== '' && !effectivePermissions(issuer.role, issuer.granted).includes(needed)) throw forbidden();
     if (body.widget === 'profile' && issuer.bound) {
-      throw new ApiError('user_required', "A profile is a person's: ask with a personal key or an access token.");
+      throw new ApiError('user_required', 'A profile belongs to a person: use a personal key or an access token.');
     }
     const { user_id, workspace_id, issued_by } = issuer;
     const origin =

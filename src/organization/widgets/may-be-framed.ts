@@ -10,12 +10,17 @@ export const mayBeFramed = endpoint({
   path: '/v1/widget-frames',
   summary: 'May a site frame widgets',
   description:
-    'Whether the workspace allows pages of this origin to show its widgets; no where there is no such workspace.',
+    'Whether the workspace allows pages of this origin to show its widgets; false if there is no such workspace.',
   access: anyone(),
   query: Type.Object({
-    workspace: Type.Optional(Type.String({ maxLength: 64, description: 'Its id. Without one: no.' })),
+    workspace: Type.Optional(
+      Type.String({ maxLength: 64, description: 'ID of the workspace. If omitted, the result is false.' }),
+    ),
     origin: Type.Optional(
-      Type.String({ maxLength: 300, description: 'As browsers write it: `https://host[:port]`. Without one: no.' }),
+      Type.String({
+        maxLength: 300,
+        description: 'As browsers send it: `https://host[:port]`. If omitted, the result is false.',
+      }),
     ),
   }),
   reply: Record({ allowed: Type.Boolean() }, { title: 'FramePermission' }),

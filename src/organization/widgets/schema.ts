@@ -15,7 +15,7 @@ export const WidgetOrigins = Record(
     workspace_id: Id,
     widget_origins: Type.Array(Type.String(), {
       description:
-        'Sites as `https://host[:port]`, sorted; `http` only for localhost. Their pages may show the widgets; no other may.',
+        'Sites as `https://host[:port]`, sorted; `http` only for localhost. Only their pages may show the widgets.',
     }),
   },
   { title: 'WidgetOrigins' },
@@ -33,7 +33,7 @@ export function canAct(credential: Credential): boolean {
 }
 
 export const Permissions = Type.Array(Type.String(), {
-  description: 'What the user can do through the widget, sorted; [] with a token that names no origin.',
+  description: "The user's permissions in the widget, sorted; [] if the token has no origin.",
 });
 
 export function permissionsOf(
@@ -56,7 +56,7 @@ export function readOrigins(given: readonly string[]): string[] | ApiError {
     if (origin === undefined) {
       return new ApiError(
         'invalid_request',
-        `"${text.slice(0, 100)}" is no origin. Write https, host and, where it is not the usual one, port: https://www.example.com (http only for localhost).`,
+        `"${text.slice(0, 100)}" is not an origin. Use scheme, host and any non-default port: https://www.example.com (http only for localhost).`,
       );
     }
     origins.add(origin);

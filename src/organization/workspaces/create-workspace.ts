@@ -22,7 +22,8 @@ export const createWorkspace = endpoint({
   method: 'POST',
   path: '/v1/workspaces',
   summary: 'Create a workspace',
-  description: 'The caller becomes its owner; it is born with one wiki. Without a slug one is made from the name.',
+  description:
+    'The caller becomes its owner. The workspace starts with one wiki. If no slug is given, it is derived from the name.',
   access: signedIn(),
   event: 'workspace.created',
   createsWorkspace: true,
@@ -41,7 +42,7 @@ export const createWorkspace = endpoint({
     if (caller.bound) {
       throw new ApiError(
         'key_is_workspace_bound',
-        'This key belongs to one workspace and cannot create another. Use a personal key.',
+        'This key is bound to one workspace and cannot create another. Use a personal key.',
       );
     }
     const name = readName(body.name);

@@ -17,16 +17,14 @@ export const deleteWorkspace = endpoint({
   path: '/v1/workspaces/:workspace_id/deletion',
   summary: 'Delete a workspace',
   description:
-    'Nobody reaches it from then on: its endpoints answer 404, its keys, widget tokens and invitations open nothing, and its jobs stop. ' +
-    'An owner can restore all of it within 30 days; then it is purged with its wikis. 409 while a plan renews or a payment that was begun ' +
-    'within a day may still arrive (`conflict`), and under a legal hold (`legal_hold`).',
+    "Takes effect at once: the workspace's endpoints return 404, its keys, widget tokens and invitations stop working, and its jobs stop. An owner can restore everything within 30 days; after that, the workspace is purged with its wikis. 409 while a plan renews or a payment started in the last day may still arrive (`conflict`), and under a legal hold (`legal_hold`).",
   access: onWorkspace('workspace:delete', { session: true }),
   event: 'workspace.deleted',
   // The caller loses access and could not replay the response.
   idempotent: false,
   whenUnpaid: true,
   params: Type.Object({ workspace_id: Id }),
-  body: Type.Object({ name: InputText({ description: 'The name of the workspace, to confirm.' }) }),
+  body: Type.Object({ name: InputText({ description: 'The name of the workspace, as confirmation.' }) }),
   status: 204,
   reply: Type.Null(),
   errors: ['invalid_name', 'conflict', 'legal_hold'],
@@ -50,7 +48,7 @@ export const deleteWorkspace = endpoint({
       if (facts.is_paid) {
         throw new ApiError(
           'conflict',
-          'The workspace has a plan that renews, or a payment that was begun within a day. Cancel the plan on the page “Plan”, then delete the workspace.',
+          'The workspace has a renewing plan, or a payment started in the last day. Cancel the plan on the page “Plan”, then delete the workspace.',
         );
       }
       await tx.one({

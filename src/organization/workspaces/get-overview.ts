@@ -17,10 +17,7 @@ export const getOverview = endpoint({
   query: Type.Object({
     near: Type.Optional(
       InputText({
-        description:
-          'The slugs of a workspace and of a wiki in it, as acme/main. The answer is then about that wiki: it, the first ' +
-          `${NEAR_MAX} others of its workspace and the first ${NEAR_MAX} of others, with their organizations; its own is the ` +
-          'current one. Nothing but the user where the caller has no such wiki.',
+        description: `The slugs of a workspace and one of its wikis, such as acme/main. Limits the response to that wiki, the first ${NEAR_MAX} others of its workspace and the first ${NEAR_MAX} of other workspaces, with their organizations; the wiki's own organization is the current one. If the caller has no such wiki, the response has only the user.`,
       }),
     ),
   }),

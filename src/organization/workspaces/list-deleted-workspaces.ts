@@ -8,7 +8,7 @@ export const listDeletedWorkspaces = endpoint({
   method: 'GET',
   path: '/v1/me/deleted-workspaces',
   summary: 'List deleted workspaces',
-  description: 'Workspaces that were deleted within the last 30 days and that the caller was an owner of.',
+  description: 'Workspaces that were deleted in the last 30 days and that the caller owned.',
   access: signedIn({ session: true }),
   reply: Type.Array(DeletedWorkspace),
   example: {

@@ -8,7 +8,7 @@ export const listWorkspaces = endpoint({
   method: 'GET',
   path: '/v1/workspaces',
   summary: 'List workspaces',
-  description: "The caller's workspaces; a workspace key sees its own alone.",
+  description: "The caller's workspaces; a workspace key sees only its own.",
   access: signedIn(),
   reply: Type.Array(Workspace),
   example: { reply: [exampleWorkspace] },

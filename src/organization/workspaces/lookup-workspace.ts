@@ -8,7 +8,8 @@ export const lookupWorkspace = endpoint({
   method: 'GET',
   path: '/v1/workspaces/lookup',
   summary: 'Look up a workspace by its slug',
-  description: "One of the caller's workspaces, also by one of its last ten slugs. The reply has the present one.",
+  description:
+    "Finds one of the caller's workspaces by its slug or one of its last ten slugs. The response has the current slug.",
   access: signedIn(),
   query: Type.Object({ slug: Type.String({ minLength: 1, maxLength: 256 }) }),
   reply: Workspace,

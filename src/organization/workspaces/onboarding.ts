@@ -41,7 +41,7 @@ export const onboarding = endpoint({
   method: 'POST',
   path: '/v1/onboarding',
   summary: 'Onboard the caller',
-  description: "Answers the caller's workspace, made now if there is none, and an overview. Any body is ignored.",
+  description: "Returns the caller's workspace, created if there is none, and an overview. Any body is ignored.",
   access: signedIn(),
   event: 'workspace.created',
   createsWorkspace: true,
@@ -102,7 +102,7 @@ export const onboarding = endpoint({
 function reply(model: OverviewModel, workspaceId: string, workspace_created: boolean) {
   const workspaces = model.workspaces.map(({ flags, ...workspace }) => workspace);
   const workspace = workspaces.find((candidate) => candidate.workspace_id === workspaceId);
-  if (!workspace) throw new Error('the current workspace is not one of the caller');
+  if (!workspace) throw new Error("the current workspace is not one of the caller's");
   return {
     workspace,
     workspace_created,

@@ -10,8 +10,7 @@ export const restoreWorkspace = endpoint({
   path: '/v1/me/deleted-workspaces/restore',
   summary: 'Restore a deleted workspace',
   description:
-    'With its members, roles, keys and invitations; its jobs go on. 404 for a workspace that is not deleted, that was deleted more ' +
-    'than 30 days ago, or that the caller was no owner of.',
+    'Restores the workspace with its members, roles, keys and invitations; its jobs continue. 404 if the workspace is not deleted, was deleted more than 30 days ago, or was not owned by the caller.',
   access: signedIn({ session: true }),
   event: 'workspace.restored',
   body: Type.Object({ workspace_id: InputText() }),

@@ -11,7 +11,10 @@ export const Workspace = Record(
     name: Type.String(),
     slug: Type.String(),
     role: Type.String({ description: "The caller's role in the workspace." }),
-    permissions: Type.Array(Type.String(), { default: [], description: 'What the caller may do there, sorted.' }),
+    permissions: Type.Array(Type.String(), {
+      default: [],
+      description: "The caller's permissions in the workspace, sorted.",
+    }),
   },
   { title: 'Workspace', description: 'A workspace as the caller sees it.' },
 );
@@ -98,7 +101,7 @@ export const Overview = Record(
       {
         organizations: Type.Array(Organization),
         user: User,
-        organization_id: Type.String({ description: 'The current organization; "" where the caller has none.' }),
+        organization_id: Type.String({ description: 'The current organization; "" if the caller has none.' }),
       },
       { title: 'OrganizationSession' },
     ),

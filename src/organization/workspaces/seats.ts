@@ -8,8 +8,8 @@ export const Seats = Record(
   {
     active: Type.Integer({ description: 'Active memberships.' }),
     used: Type.Integer({ description: 'Active memberships and pending invitations.' }),
-    granted: Type.Integer({ description: 'Seats that the plan gives; 0 where they are unlimited.' }),
-    blocked: Type.Boolean({ default: false, description: 'No further member can be invited.' }),
+    granted: Type.Integer({ description: 'Seats granted by the plan; 0 if they are unlimited.' }),
+    blocked: Type.Boolean({ default: false, description: 'Whether no more members can be invited.' }),
     overage_allowed: Flag,
     pending: Type.Integer({ default: 0, description: 'Pending invitations.' }),
     unlimited: Flag,

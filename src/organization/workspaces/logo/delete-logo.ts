@@ -8,7 +8,7 @@ export const deleteLogo = endpoint({
   method: 'DELETE',
   path: '/v1/workspaces/:workspace_id/logo',
   summary: "Remove a workspace's logo",
-  description: 'The first letter of its name stands in place of it again. Removing none is no error.',
+  description: 'The workspace shows the first letter of its name again. Without a logo, nothing changes.',
   access: onWorkspace('enterprise:manage'),
   event: 'workspace.logo_changed',
   params: Type.Object({ workspace_id: Id }),

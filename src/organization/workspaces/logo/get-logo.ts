@@ -17,8 +17,7 @@ export const getLogo = endpoint({
   path: '/v1/workspaces/:workspace_id/logo',
   summary: "Get a workspace's logo",
   description:
-    'The picture that stands for the workspace: its logo, or a drawing of the first letter of its name (SVG) where none is set. ' +
-    'A browser keeps it for five minutes.',
+    "The workspace's logo, or a drawing of the first letter of its name (SVG) if it has none. Browsers cache it for five minutes.",
   access: onWorkspace(''),
   limit: 'files',
   params: Type.Object({ workspace_id: Id }),

@@ -13,8 +13,7 @@ export const putLogo = endpoint({
   path: '/v1/workspaces/:workspace_id/logo',
   summary: "Set a workspace's logo",
   description:
-    'A PNG, JPEG, WebP or GIF without animation, at most 1 MiB and 1,024 pixels on each side. A square picture with a transparent ' +
-    'ground suits both themes. Metadata is not kept.',
+    'A PNG, JPEG, WebP or GIF without animation, at most 1 MiB and 1,024 pixels on each side. A square picture with a transparent background suits both themes. Metadata is removed.',
   access: onWorkspace('enterprise:manage'),
   event: 'workspace.logo_changed',
   limit: 'uploads',
