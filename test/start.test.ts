@@ -52,7 +52,7 @@ test('one message names all invalid options, without the password in them', asyn
   await writeFile(IBID_CONFIG, `DATA_DIR=${join(folder, 'data')}\nMAIL_FORM=me`);
   assert.equal(
     await refusal({ IBID_CONFIG }, folder),
-    `Ibid cannot start: ${IBID_CONFIG}:2: MAIL_FORM is no option: write MAIL_FROM.\n`,
+    `Ibid cannot start: ${IBID_CONFIG}:2: MAIL_FORM is not an option: use MAIL_FROM.\n`,
   );
 });
 

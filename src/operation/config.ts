@@ -38,11 +38,11 @@ function missingCompanions(config: Config): string[] {
   const problems: string[] = [];
   if (OIDC_ISSUER !== undefined && OIDC_AUDIENCE === '' && OIDC_CLIENT_ID === '') {
     problems.push(
-      'OIDC_ISSUER is set, so set OIDC_CLIENT_ID to sign people in there, or OIDC_AUDIENCE to the audience that its tokens name for this service',
+      'OIDC_ISSUER is set, so set OIDC_CLIENT_ID to let people sign in there, or OIDC_AUDIENCE to the audience of its tokens for this service',
     );
   }
   if (OIDC_ISSUER === undefined && OIDC_CLIENT_ID !== '') {
-    problems.push('OIDC_CLIENT_ID is set, so set OIDC_ISSUER to the issuer that knows it');
+    problems.push('OIDC_CLIENT_ID is set, so set OIDC_ISSUER to the issuer where it is registered');
   }
   if (config.OIDC_ROLES.length > 0 && OIDC_CLIENT_ID === '') {
     problems.push(
@@ -51,14 +51,14 @@ function missingCompanions(config: Config): string[] {
   }
   problems.push(...missingDatabase(config));
   if (config.BACKUP_SCHEDULE !== undefined && config.BACKUP_URL === undefined) {
-    problems.push('BACKUP_SCHEDULE is set, so set BACKUP_URL to where backups are kept');
+    problems.push('BACKUP_SCHEDULE is set, so set BACKUP_URL to the place for backups');
   }
   if (config.BACKUP_WAL !== undefined && config.BACKUP_URL === undefined) {
-    problems.push('BACKUP_WAL is set, so set BACKUP_URL to where backups are kept');
+    problems.push('BACKUP_WAL is set, so set BACKUP_URL to the place for backups');
   }
   if (config.BACKUP_WAL !== undefined && (config.DATABASE_URL ?? config.SERVICE_DATABASE_URL) !== undefined) {
     problems.push(
-      'BACKUP_WAL is for the PostgreSQL that the service runs itself: for the one of DATABASE_URL use its own tools, such as pgBackRest, or what its provider has, and leave BACKUP_WAL empty',
+      "BACKUP_WAL works only with the service's own PostgreSQL: for the PostgreSQL in DATABASE_URL use its own tools, such as pgBackRest, or its provider's, and leave BACKUP_WAL empty",
     );
   }
   if (config.STRIPE_SECRET_KEY !== undefined && STRIPE_WEBHOOK_SECRETS.length === 0) {
@@ -80,10 +80,10 @@ function missingDatabase(config: Config): string[] {
   }
   const problems: string[] = [];
   if (OPERATORS.length > 0 && ROLE !== 'worker') {
-    problems.push('OPERATORS is set, so set DATABASE_URL too: /-/admin works as the owner of the database');
+    problems.push('OPERATORS is set, so set DATABASE_URL too: /-/admin needs the owner of the database');
   }
   if (BACKUP_SCHEDULE !== undefined && ROLE !== 'web') {
-    problems.push('BACKUP_SCHEDULE is set, so set DATABASE_URL too: backups are made as the owner of the database');
+    problems.push('BACKUP_SCHEDULE is set, so set DATABASE_URL too: backups need the owner of the database');
   }
   return problems;
 }

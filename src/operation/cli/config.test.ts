@@ -77,21 +77,21 @@ test('config --check names every problem with file and line, shows no secret, an
   const { isGood, text, lines: problems } = config(env, '--check');
   assert.equal(isGood, false);
   for (const expected of [
-    /^DATABSE_URL is no option: write DATABASE_URL, or unset it$/m,
-    /^OIDC_CLIENT_SECRETFILE .* write OIDC_CLIENT_SECRET_FILE/m,
-    /^\S+:1: PORT is "80800", but takes a port number/m,
-    /^\S+:2: SMPT_URL is no option: write SMTP_URL$/m,
-    /^\S+:3: is not a line such as NAME=value/m,
-    /^\S+:4: LOG_LEVEL has a # behind a space/m,
-    /^\S+:5: ROLE has a quote that is not closed/m,
-    /^\S+:7: HOST is given already in line 6/m,
-    /^\S+:8: FAVOURITE_COLOUR is no option: remove it/m,
+    /^DATABSE_URL is not an option: use DATABASE_URL, or unset it$/m,
+    /^OIDC_CLIENT_SECRETFILE .* use OIDC_CLIENT_SECRET_FILE/m,
+    /^\S+:1: PORT is "80800"; it must be a port number/m,
+    /^\S+:2: SMPT_URL is not an option: use SMTP_URL$/m,
+    /^\S+:3: is not a line of the form NAME=value/m,
+    /^\S+:4: LOG_LEVEL has a # after a space/m,
+    /^\S+:5: ROLE has an unclosed quote/m,
+    /^\S+:7: HOST is already set in line 6/m,
+    /^\S+:8: FAVOURITE_COLOUR is not an option: remove it/m,
     /^\S+:9: STRIPE_SECRET_KEY and STRIPE_SECRET_KEY_FILE are both set|^\S+:10: STRIPE_SECRET_KEY and .* both set/m,
     /^\S+:11: SMTP_URL_FILE names \S+, which has more than one line/m,
-    /^\S+:12: MAIL_FROM_FILE is no option, as MAIL_FROM is no secret/m,
-    /^\S+:13: IBID_CONFIG is read from the environment only/m,
+    /^\S+:12: MAIL_FROM_FILE is not an option, because MAIL_FROM is not a secret/m,
+    /^\S+:13: IBID_CONFIG can only be set in the environment/m,
     /^\S+:14: STRIPE_WEBHOOK_SECRETS_FILE names \S+, which cannot be read \(EISDIR\)/m,
-    /^DATABASE_URL is "mysql:\/\/db\/ibid\?user=me&password=…", but takes/m,
+    /^DATABASE_URL is "mysql:\/\/db\/ibid\?user=me&password=…"; it must be an address/m,
     /^STORAGE_URL takes an address such as/m,
     /^BACKUP_URL takes an address such as/m,
     /^BACKUP_KEY_FILE names \S+, which cannot be read \(ENOENT\)/m,
@@ -118,7 +118,7 @@ test('PUBLIC_URL must be an origin: a path, query, fragment or login is refused 
     assert.equal(isGood, false, PUBLIC_URL);
     assert.match(
       text,
-      /^PUBLIC_URL is ".*", but takes a scheme, a host and a port alone, such as https:\/\/x\.example: /,
+      /^PUBLIC_URL is ".*"; it must be only a scheme, a host and a port, such as https:\/\/x\.example; /,
     );
     assert.ok(!text.includes('hidden'), text);
   }
@@ -167,7 +167,7 @@ test('variables of other programs are not taken for misspelt options, however ma
     'OTEL_TRACES_SAMPLER OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS NODE_ENV IBID_PORT IBID_SERVICE_PORT BACKUP_DIR';
   const env = Object.fromEntries(`${foreign} ${more}`.split(' ').map((name) => [name, 'x']));
   assert.deepEqual(config(env, '--check').lines, [
-    `No problem was found; 0 of ${Object.keys(OPTIONS).length} options are set.`,
+    `No problems found; 0 of ${Object.keys(OPTIONS).length} options are set.`,
   ]);
   for (const [misspelt, right] of Object.entries({
     STRIPE_WEBHOOK_SECRET: 'STRIPE_WEBHOOK_SECRETS',
@@ -177,7 +177,7 @@ test('variables of other programs are not taken for misspelt options, however ma
     DATBASE_URL_FILE: 'DATABASE_URL_FILE',
   })) {
     assert.deepEqual(inspectConfig({ [misspelt]: 'x' }).problems, [
-      `${misspelt} is no option: write ${right}, or unset it`,
+      `${misspelt} is not an option: use ${right}, or unset it`,
     ]);
   }
 });
@@ -190,7 +190,10 @@ test('config --explain shows the value, origin and default of every option, and 
   const { isGood, text } = config({ IBID_CONFIG, LOG_LEVEL: 'warn' }, '--explain');
   assert.ok(isGood);
   for (const name of Object.keys(OPTIONS)) assert.match(text, new RegExp(`^${name}=`, 'm'));
-  assert.ok(text.includes(`PORT=9000\n  from: ${IBID_CONFIG}:1; default: 8080\n  The port of the API.\n`), text);
+  assert.ok(
+    text.includes(`PORT=9000\n  from: ${IBID_CONFIG}:1; default: 8080\n  The port that the API listens on.\n`),
+    text,
+  );
   assert.ok(text.includes(`SMTP_URL=smtps://…@mail.example.com\n  from: ${IBID_CONFIG}:2; default: empty\n`), text);
   assert.ok(text.includes('LOG_LEVEL=warn\n  from: environment; default: info\n'), text);
   assert.ok(

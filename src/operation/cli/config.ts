@@ -9,8 +9,8 @@ import { UsageError } from './with-database.ts';
 
 type Print = (line: string) => void;
 
-export const CONFIG_USAGE = `  ibid config --check                                           whether the options can be read, with everything that is wrong
-  ibid config --explain                                         each option: its value, where that is from, its default`;
+export const CONFIG_USAGE = `  ibid config --check                                           checks all options and lists every problem
+  ibid config --explain                                         shows the value, source and default of each option`;
 
 /** Runs `ibid config …`, which needs no database. Returns whether the options have no problem. Throws UsageError. */
 export function runConfigCommand(env: Env, args: string[], print: Print): boolean {
@@ -18,7 +18,7 @@ export function runConfigCommand(env: Env, args: string[], print: Print): boolea
   const { config, inForce, problems } = inspectConfig(env);
   if (explain) {
     print(
-      `${CONFIG_FILE}=${env[CONFIG_FILE] ?? ''}\n  A file with options as lines NAME=value; the environment wins.\n`,
+      `${CONFIG_FILE}=${env[CONFIG_FILE] ?? ''}\n  A file with options as lines NAME=value. The environment takes precedence.\n`,
     );
     for (const option of inForce) print(explained(option));
   }
@@ -26,7 +26,7 @@ export function runConfigCommand(env: Env, args: string[], print: Print): boolea
   for (const problem of all) print(problem);
   if (check && all.length === 0) {
     const given = inForce.filter(({ from }) => from !== undefined);
-    print(`No problem was found; ${given.length} of ${inForce.length} options are set.`);
+    print(`No problems found; ${given.length} of ${inForce.length} options are set.`);
   }
   return all.length === 0;
 }
@@ -35,7 +35,7 @@ function readFlags(args: string[]): { check?: boolean; explain?: boolean } {
   const options = { check: { type: 'boolean' }, explain: { type: 'boolean' } } as const;
   const { values } = readArguments(args, { options, most: 0, usage: CONFIG_USAGE });
   if (values.check || values.explain) return values;
-  throw new UsageError(`say what to do.\n\n${CONFIG_USAGE}`);
+  throw new UsageError(`use --check or --explain.\n\n${CONFIG_USAGE}`);
 }
 
 function explained({ name, value, from }: OptionInForce): string {

@@ -23,17 +23,17 @@ export function parseEnvFile(text: string): { entries: EnvLine[]; problems: { li
     const [, name, given = ''] = /^([A-Za-z_]\w*)\s*=\s*(.*)$/s.exec(content) ?? [];
     if (name === undefined) {
       // Omit the line itself, which may contain a secret.
-      problems.push({ line, message: 'is not a line such as NAME=value' });
+      problems.push({ line, message: 'is not a line of the form NAME=value' });
       continue;
     }
     const first = entries.find((entry) => entry.name === name);
     const value = unquoted(given);
-    if (first) problems.push({ line, message: `${name} is given already in line ${first.line}: remove one of them` });
-    else if (value === undefined) problems.push({ line, message: `${name} has a quote that is not closed at its end` });
+    if (first) problems.push({ line, message: `${name} is already set in line ${first.line}: remove one of them` });
+    else if (value === undefined) problems.push({ line, message: `${name} has an unclosed quote` });
     else if (value === given && /\s#/.test(value)) {
       problems.push({
         line,
-        message: `${name} has a # behind a space: put a comment on a line of its own, or the value in quotes`,
+        message: `${name} has a # after a space: put the comment on its own line, or the value in quotes`,
       });
     } else entries.push({ name, value, line });
   }

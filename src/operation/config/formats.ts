@@ -49,7 +49,7 @@ const UNITS = { s: 1, min: 60, h: 3600 };
 /** Parses a rate: 600/min, 20/h, 5/10s. A plain number uses the time unit `usual`. */
 export const rate = (usual: 'min' | 'h') => (value: string) => {
   const [, quota, , amount = '1', unit = usual] = /^([1-9]\d{0,5})(\/([1-9]\d{0,3})?(s|min|h))?$/.exec(value) ?? [];
-  if (!quota) throw new Error('how often in which time, such as 600/min, 20/h or 5/10s');
+  if (!quota) throw new Error('a number per time, such as 600/min, 20/h or 5/10s');
   return { quota: Number(quota), windowSeconds: Number(amount) * UNITS[unit as keyof typeof UNITS] };
 };
 
@@ -60,7 +60,7 @@ export function networks(value: string): string[] {
     return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
   };
   if (value === '') return [];
-  if (!list.every(isNetwork)) throw new Error('addresses and networks with commas between, such as 10.0.0.1,fd00::/8');
+  if (!list.every(isNetwork)) throw new Error('addresses and networks separated by commas, such as 10.0.0.1,fd00::/8');
   return list;
 }
 
@@ -68,7 +68,7 @@ export function addresses(value: string): string[] {
   if (value === '') return [];
   return value.split(',').map((entry) => {
     const address = normalizeEmail(entry);
-    if (address === undefined) throw new Error('mail addresses with commas between');
+    if (address === undefined) throw new Error('e-mail addresses separated by commas');
     return address;
   });
 }
@@ -77,7 +77,7 @@ export function groupRoles(value: string): GroupRole[] {
   const roles = readGroupRoles(value);
   if (roles) return roles;
   throw new Error(
-    `GROUP=WORKSPACE:ROLE with commas between, such as wiki-admins=acme:admin,staff=acme:member, of the roles ${GROUP_ROLES.join(', ')}`,
+    `GROUP=WORKSPACE:ROLE separated by commas, such as wiki-admins=acme:admin,staff=acme:member, with the roles ${GROUP_ROLES.join(', ')}`,
   );
 }
 
@@ -87,7 +87,7 @@ export function mailDomains(value: string): string[] {
   return value.split(',').map((entry) => {
     const [, dot = '', name = ''] = /^(\.?)(.*)$/.exec(entry.trim()) ?? [];
     const domain = readMailDomain(name);
-    if (domain === undefined) throw new Error('domains with commas between, such as example.com,.example.com');
+    if (domain === undefined) throw new Error('domains separated by commas, such as example.com,.example.com');
     return dot + domain;
   });
 }
@@ -95,7 +95,7 @@ export function mailDomains(value: string): string[] {
 export function webhookSecrets(value: string): string[] {
   const secrets = value === '' ? [] : value.split(',').map((secret) => secret.trim());
   if (secrets.length > 2 || !secrets.every((secret) => /^whsec_\w+$/.test(secret))) {
-    throw new Error('one or two secrets that begin with whsec_, with a comma between');
+    throw new Error('one or two secrets that start with whsec_, separated by a comma');
   }
   return secrets;
 }
@@ -112,7 +112,7 @@ export function url(...protocols: string[]) {
   return (value: string): string | undefined => {
     if (value === '') return undefined;
     if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
-      throw new Error(`an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+      throw new Error(`an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
     }
     return value.replace(/\/$/, '');
   };
@@ -125,7 +125,7 @@ export function origin(value: string): string | undefined {
   const { pathname, search, hash, username, password, origin } = new URL(value);
   if (pathname !== '/' || /[?#]/.test(value) || search + hash + username + password !== '') {
     throw new Error(
-      `a scheme, a host and a port alone, such as ${origin}: the service is not served below a path; give it a host name of its own`,
+      `only a scheme, a host and a port, such as ${origin}; the service cannot run below a path, so give it its own host name`,
     );
   }
   return origin;
@@ -136,7 +136,7 @@ export function databaseUrl(value: string): string | undefined {
   const read = url('postgres:', 'postgresql:');
   for (const each of splitServers(value)) read(each);
   if (!SESSION_TARGETS.includes(sessionTarget(value))) {
-    throw new Error(`a target_session_attrs that is one of ${SESSION_TARGETS.join(', ')}`);
+    throw new Error(`an address with target_session_attrs set to one of ${SESSION_TARGETS.join(', ')}`);
   }
   return value === '' ? undefined : value;
 }

@@ -76,14 +76,15 @@ function refuseUnknown(options: Options, name: string, source: Source, isFile: b
   const plain = name.replace(/_FILE$/, '');
   if (plain !== name && options[plain]?.isSecret) return;
   const where = source.get(name)?.where ?? '';
-  if (name === CONFIG_FILE) problems.push(`${where}${name} is read from the environment only`);
+  if (name === CONFIG_FILE) problems.push(`${where}${name} can only be set in the environment`);
   else if (plain !== name && options[plain] && (isFile || plain.length > 5)) {
-    problems.push(`${where}${name} is no option, as ${plain} is no secret: set ${plain} itself`);
+    problems.push(`${where}${name} is not an option, because ${plain} is not a secret: set ${plain} itself`);
   } else {
     const near = nearestName(name, namesOf(options));
     if (near !== undefined)
-      problems.push(`${where}${name} is no option: write ${near}${isFile ? '' : ', or unset it'}`);
-    else if (isFile) problems.push(`${where}${name} is no option: remove it; "ibid config --explain" lists all`);
+      problems.push(`${where}${name} is not an option: use ${near}${isFile ? '' : ', or unset it'}`);
+    else if (isFile)
+      problems.push(`${where}${name} is not an option: remove it; "ibid config --explain" lists all options`);
   }
 }
 

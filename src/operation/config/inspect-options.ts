@@ -30,7 +30,7 @@ export function inspectOptions(
     } catch (error) {
       read[name] = option.read(option.fallback);
       const place = found === undefined || found.from === 'environment' ? '' : `${found.from}: `;
-      problems.push(`${place}${name} is "${shownValue(option, value)}", but takes ${(error as Error).message}`);
+      problems.push(`${place}${name} is "${shownValue(option, value)}"; it must be ${(error as Error).message}`);
     }
   }
   return { read, inForce, files, problems };

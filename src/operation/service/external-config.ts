@@ -43,7 +43,7 @@ function openIdentities(config: Config, log: Logger): IdentityProvider | undefin
       const { subject, email, email_verified } = identity;
       log.warn(
         { subject, email, email_verified, domains },
-        'an access token names no verified address of SIGN_IN_DOMAINS',
+        'an access token has no verified address in SIGN_IN_DOMAINS',
       );
       return null;
     },
@@ -66,5 +66,5 @@ function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {
 
 function refuseOldNode({ PASSWORD_SIGN_IN }: Config): void {
   if (PASSWORD_SIGN_IN !== 'on' || typeof crypto.argon2 === 'function') return;
-  throw new StartError('PASSWORD_SIGN_IN needs Node.js 24.7 or newer: update it, or set PASSWORD_SIGN_IN to off.');
+  throw new StartError('PASSWORD_SIGN_IN needs Node.js 24.7 or newer: update Node.js, or set PASSWORD_SIGN_IN to off.');
 }

@@ -54,14 +54,11 @@ export function missingPublicUrl(config: Config): string | undefined {
   const { PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES, PORT } = config;
   if (PUBLIC_URL !== undefined) return undefined;
   if (listensEverywhere(config)) {
-    return (
-      `PUBLIC_URL is not set, so only a browser on this machine can use the link and the forms. For other machines set ` +
-      `PUBLIC_URL to the address that they open, such as http://${hostname()}:${PORT}.`
-    );
+    return `PUBLIC_URL is not set, so the link and the forms work only in a browser on this machine. For other machines, set PUBLIC_URL to the address that they open, such as http://${hostname()}:${PORT}.`;
   }
   if (SMTP_URL === undefined && TRUSTED_PROXIES.length === 0) return undefined;
   const which = SMTP_URL === undefined ? 'TRUSTED_PROXIES' : 'SMTP_URL';
-  return `${which} is set, and PUBLIC_URL is not: links in mail lead to ${publicUrlOf(config)}. Set PUBLIC_URL to where users reach the service.`;
+  return `${which} is set but PUBLIC_URL is not: links in messages lead to ${publicUrlOf(config)}. Set PUBLIC_URL to where users reach the service.`;
 }
 
 /** Loads the SMTP library only if a mail server is configured. */
