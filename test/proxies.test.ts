@@ -196,7 +196,7 @@ test('nginx with its defaults', { skip: skipProxies || skip }, async (t) => {
     );
     assert.match(found?.advice ?? '', /client_max_body_size.*docs\/operations\/proxy\.md/);
     const [direct] = await publicOf(world.address);
-    assert.deepEqual([direct?.level, direct?.seen], ['ok', `${world.address} answers, and takes requests of 2 MB`]);
+    assert.deepEqual([direct?.level, direct?.seen], ['ok', `${world.address} answers, and accepts requests of 2 MB`]);
   });
 
   const context = await openBrowserFor({ ...world, address: proxy.address }, owner.user_id);

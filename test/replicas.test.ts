@@ -128,7 +128,7 @@ longTest('while a replica does not replay, reads see all writes, and a revoked k
   assert.equal((await colleague.get(wiki)).status, 403);
   const paused = await until('the lag is seen', replica, ({ lag_bytes }) => lag_bytes > 0);
   assert.equal(paused.up, 0);
-  assert.match((await examined()).join(), /^warning +replicas: .* bytes behind/);
+  assert.match((await examined()).join(), /^warning +replicas: .* lags by \d+ bytes/);
   assert.ok(paused.fallbacks_total > before.fallbacks_total);
   await standby.admin.query(sql`select pg_wal_replay_resume()`);
   await untilUp();
@@ -166,7 +166,7 @@ test('a replica that was promoted on its own answers no read', async () => {
   await rename('Fifth');
   assert.equal(await titleFor(owner), 'Fifth');
   await until('the replica is not used', async () => (await replica()).up === 0);
-  assert.match((await examined()).join(), /^warning +replicas: .* is no standby/);
+  assert.match((await examined()).join(), /^warning +replicas: .* is not a standby/);
   assert.equal(await titleFor(owner), 'Fifth');
 });
 

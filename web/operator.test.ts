@@ -97,7 +97,7 @@ test('the page shows the health of the service, and no text of a tenant', async 
     VERSION,
     'Unexpected token, …',
     'PostgreSQL',
-    'the schema is that of this version',
+    'the schema matches this version',
     ofWorkspace,
   ])
     assert.ok(body.includes(shown), shown);

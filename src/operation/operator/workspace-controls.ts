@@ -96,6 +96,6 @@ async function setControls(query: Query, workspace_id: string, assignment: Sql) 
     select ${columns} as controls from workspace_controls c where workspace_id = ${workspace_id} for update`);
   const [became] = await query<{ controls: Controls }>(sql`
     update workspace_controls c set ${assignment} where workspace_id = ${workspace_id} returning ${columns} as controls`);
-  if (!was || !became) throw new Error('a row that was just written is gone');
+  if (!was || !became) throw new Error('a row that was just written is missing');
   return { before: was.controls, after: became.controls };
 }

@@ -118,12 +118,12 @@ test('servers that are down, refuse or hang are told apart, with advice, within 
     }),
     doctor({ SMTP_URL: `smtp://127.0.0.1:${nowhere}`, DATABASE_URL: `postgres://me:hidden@127.0.0.1:${nowhere}/ibid` }),
   ]);
-  assert.match(first.of('mail'), /^problem: .*not answered within 5 s → /);
+  assert.match(first.of('mail'), /^problem: .*no result within 5 s → /);
   assert.match(first.of('buckets'), /^problem: STORAGE_URL .* put failed: NoSuchBucket.* → create the bucket/);
   assert.match(first.of('issuer'), /^problem: .* → start the issuer, or correct OIDC_ISSUER/);
   assert.match(first.of('certificates'), /^problem: public, localhost:.* is not trusted/);
   assert.match(first.of('service'), /^warning: .* does not answer → /);
-  assert.match(second.of('mail'), /^problem: .*\(reply 535\) → correct the user and the password/);
+  assert.match(second.of('mail'), /^problem: .*\(reply 535\) → correct the user and password/);
   assert.match(second.of('buckets'), /STORAGE_URL .*InvalidAccessKeyId.* → correct the key/);
   assert.match(second.of('issuer'), /^problem: .*ECONNREFUSED.* → start the issuer/);
   assert.match(second.of('service'), /^problem: another program answers at .* → stop it, or set PORT/);
@@ -158,12 +158,12 @@ test('faults in the database and the store are named: indexes, files, jobs, back
     sql`update backup_status set last_outcome = 'failed', last_error = 'no room', last_made_at = now() - interval '3 days'`,
   );
   const found = await doctor();
-  assert.match(found.of('files'), /^problem: missing files: 1, [0-9a-f]{64} .* → put them back/m);
+  assert.match(found.of('files'), /^problem: missing files: 1, [0-9a-f]{64} .* → restore them/m);
   assert.match(found.of('files'), /^warning: files without a row: 1 /m);
   assert.match(found.of('indexes'), /^problem: invalid: twice → .*reindex index concurrently "twice"/m);
   assert.match(found.of('indexes'), /missing indexes → .*create index concurrently api_keys_by_user on api_keys/m);
-  assert.match(found.of('jobs'), /^warning: jobs were given up: 1 of-another-release → "ibid jobs"/m);
-  assert.match(found.of('jobs'), /^problem: workers: 1, jobs that are due: \d+, the oldest for 60 minutes → /m);
+  assert.match(found.of('jobs'), /^warning: failed jobs: 1 of-another-release → "ibid jobs"/m);
+  assert.match(found.of('jobs'), /^problem: workers: 1, due jobs: \d+, the oldest waiting for 60 minutes → /m);
   assert.match(found.of('backups'), /^problem: the last backup ended as failed: no room/m);
   assert.match(found.of('backups'), /^problem: the latest backup is 3 days old → set BACKUP_SCHEDULE/m);
 
@@ -172,7 +172,7 @@ test('faults in the database and the store are named: indexes, files, jobs, back
   await db.query(sql`insert into service_controls (jobs_are_paused) values (true) on conflict do nothing`);
   const older = await doctor();
   assert.match(older.of('schema'), /^warning: pending migrations: 1, \w+\.sql → .*migrate --plan/);
-  assert.match(older.of('jobs'), /are paused, as a restore leaves them → ibid resume/);
+  assert.match(older.of('jobs'), /are paused, as after a restore → run "ibid resume"/);
   await db.query(sql`insert into migrations (name) values ('999_tomorrow.sql')`);
   assert.match((await doctor()).of('schema'), /^problem: .*newer Ibid \(it has 999_tomorrow\.sql\)/);
 });
@@ -184,9 +184,9 @@ test('folders and files that other users can read or change are named', async ()
   await Promise.all([writeFile(BACKUP_KEY_FILE, 'ab'.repeat(32)), writeFile(IBID_CONFIG, ''), mkdir(DATA_DIR)]);
   await Promise.all([chmod(BACKUP_KEY_FILE, 0o644), chmod(IBID_CONFIG, 0o666), chmod(DATA_DIR, 0o755)]);
   const permissions = (await doctor({ BACKUP_KEY_FILE, IBID_CONFIG, DATA_DIR })).of('permissions');
-  assert.match(permissions, /^warning: every user may read \S+\/key \(mode 0644\) → chmod o-rwx/m);
-  assert.match(permissions, /^problem: every user may change \S+\/ibid\.conf \(mode 0666\)/m);
-  assert.match(permissions, /^warning: every user may read \S+\/open/m);
+  assert.match(permissions, /^warning: any user can read \S+\/key \(mode 0644\) → chmod o-rwx/m);
+  assert.match(permissions, /^problem: any user can change \S+\/ibid\.conf \(mode 0666\)/m);
+  assert.match(permissions, /^warning: any user can read \S+\/open/m);
 });
 
 test('a mail server that is untrusted, wants a password or wants another sender is reported as such', async () => {
@@ -211,8 +211,8 @@ test('a mail server that is untrusted, wants a password or wants another sender 
   );
   assert.match(first, /^problem: .*self-signed certificate → .* NODE_EXTRA_CA_CERTS/);
   assert.doesNotMatch(first, /use-system-ca|port 465/);
-  assert.match(second, /^problem: .* refuses the sender .*530.* → put the user and the password into SMTP_URL$/);
-  assert.match(third, /^problem: .* refuses the sender .*553 sender is not yours → set MAIL_FROM/);
+  assert.match(second, /^problem: .* rejects the sender .*530.* → put the user and the password into SMTP_URL$/);
+  assert.match(third, /^problem: .* rejects the sender .*553 sender is not yours → set MAIL_FROM/);
 });
 
 test('a bucket in another region is reported with that region, and a throttling bucket as busy', async () => {
@@ -234,7 +234,7 @@ test('a bucket in another region is reported with that region, and a throttling 
     }),
   );
   assert.match(found[0] ?? '', /AuthorizationHeaderMalformed.* → set region=eu-central-1 in STORAGE_URL$/m);
-  assert.match(found[1] ?? '', /SlowDown.* → it has too much to do: try again/m);
+  assert.match(found[1] ?? '', /SlowDown.* → it is overloaded: retry later/m);
 });
 
 test('a changed collation version is reported, with advice about its indexes', async () => {
@@ -248,12 +248,12 @@ test('a changed collation version is reported, with advice about its indexes', a
   const refresh = `alter database ${url.pathname.slice(1)} refresh collation version$`;
   assert.match(
     await seen(),
-    new RegExp(`^warning: .* version 0\\.9 of its collation, .*; indexes that it sorts: 0 → ${refresh}`, 'm'),
+    new RegExp(`^warning: .* collation version 0\\.9, .*; affected indexes: 0 → ${refresh}`, 'm'),
   );
   await owner.query(sql`create index by_title on wikis (title collate "default")`);
   assert.match(
     await seen(),
-    new RegExp(`; indexes that it sorts: 1 → while nothing writes, reindex database; then ${refresh}`, 'm'),
+    new RegExp(`; affected indexes: 1 → while nothing writes, reindex database; then ${refresh}`, 'm'),
   );
 });
 
@@ -261,14 +261,14 @@ test('backups from before a restore are found, and a missing folder is not creat
   const empty = await makeDatabase();
   const backups = join(folder, 'kept');
   const seen = async () => (await doctor({ DATABASE_URL: empty, BACKUP_URL: `file://${backups}` })).of('backups');
-  assert.match(await seen(), /^warning: there has never been a backup → /);
+  assert.match(await seen(), /^warning: no backup has been made yet → /);
   assert.equal(existsSync(backups), false);
   const id = '20261123T063000Z-0a1b2c';
   await mkdir(join(backups, 'backups', id), { recursive: true });
   await writeFile(join(backups, 'backups', id, 'manifest'), 'of another key');
   assert.match(
     await seen(),
-    new RegExp(`^warning: .* since it was made or restored; the latest .* is ${id} → run "ibid backup"$`),
+    new RegExp(`^warning: .* since it was created or restored; the latest .* is ${id} → run "ibid backup"$`),
   );
 });
 

@@ -34,7 +34,7 @@ import { checkReplicas } from './replica-checks.ts';
 import { checkSessions } from './session-check.ts';
 import { checkBuckets, checkFiles } from './storage-checks.ts';
 
-export const DOCTOR_USAGE = `  ibid doctor [--json]                                          what is wrong with the service and what it needs, and what to do`;
+export const DOCTOR_USAGE = `  ibid doctor [--json]                                          checks the service and its dependencies, and says how to fix problems`;
 
 const MACHINE: Record<string, Check<Subject>> = {
   disk: checkDisks,
@@ -100,7 +100,7 @@ async function examine(env: Env, limitMs: number): Promise<NamedFinding[]> {
     // With wrong options, other checks would examine unintended targets.
     return all.map((seen) => ({
       check: 'options',
-      ...problem(seen, 'correct that first, then run this again: "ibid config --check"'),
+      ...problem(seen, 'correct it, then check again with "ibid config --check"'),
     }));
   }
   const subject = { config, files };
@@ -108,25 +108,25 @@ async function examine(env: Env, limitMs: number): Promise<NamedFinding[]> {
     runChecks(MACHINE, subject, limitMs),
     examineDatabase(subject, limitMs),
   ]);
-  return [{ check: 'options', ...ok('they can be read') }, ...ofMachine, ...ofDatabase];
+  return [{ check: 'options', ...ok('all options are valid') }, ...ofMachine, ...ofDatabase];
 }
 
 async function examineDatabase(subject: Subject, limitMs: number): Promise<NamedFinding[]> {
   const { config } = subject;
   const of = (finding: Finding): NamedFinding[] => [{ check: 'database', ...finding }];
   if (!config.DATABASE_URL && config.SERVICE_DATABASE_URL) {
-    const seen = 'the options have no login of the owner of the database, so it was not looked at';
-    return of(warning(seen, 'run this where DATABASE_URL is set too, such as where "ibid migrate" runs'));
+    const seen = 'not checked: the options have no login for the database owner';
+    return of(warning(seen, 'run this where DATABASE_URL is also set, such as where "ibid migrate" runs'));
   }
   let started: Postgres | undefined;
   try {
     const own = config.DATABASE_URL ? undefined : await findOwn(config, (postgres) => (started = postgres));
     if (!config.DATABASE_URL && !own)
-      return of(ok(`there is none in ${config.DATA_DIR} yet; the first start makes it`));
+      return of(ok(`${config.DATA_DIR} has no database yet; the first start creates it`));
     return await examineOpened(subject, own, limitMs);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    return of(problem(error.message, 'that keeps the service from starting'));
+    return of(problem(error.message, 'the service cannot start until this is fixed'));
   } finally {
     await started?.stop();
   }
@@ -163,7 +163,7 @@ async function examineOpened(subject: Subject, own: PoolConfig | undefined, limi
     return [
       {
         check: 'database',
-        ...problem(where, url ? 'it must be reachable from this machine' : 'postgres.log there says why'),
+        ...problem(where, url ? 'it must be reachable from this machine' : 'see postgres.log there'),
       },
     ];
   }

@@ -12,7 +12,7 @@ export async function checkPermissions({ config, files }: Subject): Promise<Find
   const keys = [join(DATA_DIR, 'report-key.pem'), ...(BACKUP_KEY_FILE ? [BACKUP_KEY_FILE] : []), ...files];
   const found = await Promise.all([...folders.map(checkFolder), checkPrivacy(DATA_DIR), ...keys.map(checkPrivacy)]);
   const wrong = found.filter((finding) => finding !== undefined);
-  return wrong.length > 0 ? wrong : [ok(`the service may use ${folders.join(' and ')}; others may not`)];
+  return wrong.length > 0 ? wrong : [ok(`only the service may access ${folders.join(' and ')}`)];
 }
 
 async function checkFolder(folder: string): Promise<Finding | undefined> {
@@ -20,11 +20,11 @@ async function checkFolder(folder: string): Promise<Finding | undefined> {
   try {
     await access(there, constants.R_OK | constants.W_OK | constants.X_OK);
     if ((await stat(there)).isDirectory()) return undefined;
-    return problem(`${there} is no folder`, 'move that file away, or name another folder');
+    return problem(`${there} is not a folder`, 'move that file away, or set another folder');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return problem(
-      `${there} cannot be read, written and entered by user ${process.getuid?.()} (${code})`,
+      `user ${process.getuid?.()} cannot read, write and enter ${there} (${code})`,
       'run this as the user of the service; if it is, change the owner or the mode of the folder',
     );
   }
@@ -35,9 +35,9 @@ async function checkPrivacy(path: string): Promise<Finding | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return undefined;
   const shown = (found.mode & 0o7777).toString(8).padStart(4, '0');
-  if (found.mode & 0o002) return problem(`every user may change ${path} (mode ${shown})`, `chmod o-rwx ${path}`);
+  if (found.mode & 0o002) return problem(`any user can change ${path} (mode ${shown})`, `chmod o-rwx ${path}`);
   if (!(found.mode & 0o004) || /^(\/var)?\/run\//.test(path)) return undefined;
-  return warning(`every user may read ${path} (mode ${shown})`, `chmod o-rwx ${path}`);
+  return warning(`any user can read ${path} (mode ${shown})`, `chmod o-rwx ${path}`);
 }
 
 /** Checks whether the service answers on this machine. */
@@ -50,10 +50,12 @@ export async function checkService({ config: { ROLE, HOST, PORT, METRICS_PORT } 
   try {
     answer = await fetch(url, { redirect: 'manual' });
   } catch {
-    return [warning(`${url} does not answer`, 'if the service should run, start it; its log says why it ended')];
+    return [
+      warning(`${url} does not answer`, 'if the service should be running, start it; its log says why it stopped'),
+    ];
   }
   const text = await answer.text();
   if (answer.status === 200) return [ok(`${url} answers`)];
-  if (answer.status === 503) return [problem(`${url} answers 503: ${text.slice(0, 200)}`, 'look at "database" below')];
+  if (answer.status === 503) return [problem(`${url} answers 503: ${text.slice(0, 200)}`, 'see "database" below')];
   return [problem(`another program answers at ${url} (${answer.status})`, 'stop it, or set PORT to a free port')];
 }

@@ -11,7 +11,7 @@ const silent = pino({ level: 'silent' });
 /** Connects, says EHLO, encrypts and authenticates as for a message, but sends none. */
 export async function checkMail({ config }: Subject): Promise<Finding[]> {
   const { SMTP_URL, MAIL_FROM } = config;
-  if (!SMTP_URL) return [warning('there is no mail server: messages and their links go to the log', 'set SMTP_URL')];
+  if (!SMTP_URL) return [warning('no mail server is set: messages and their links go to the log', 'set SMTP_URL')];
   const server = new URL(SMTP_URL).host;
   try {
     await (await openMail(config, silent)).check();
@@ -27,30 +27,33 @@ export async function checkMail({ config }: Subject): Promise<Finding[]> {
   if (refusal !== undefined) {
     const advice = /^530|auth/i.test(refusal)
       ? 'put the user and the password into SMTP_URL'
-      : 'set MAIL_FROM to an address that the mail server lets this user send from';
-    return [problem(`${server} refuses the sender ${MAIL_FROM}: ${refusal.replace(/\s+/g, ' ').trim()}`, advice)];
+      : 'set MAIL_FROM to an address that this user may send from';
+    return [problem(`${server} rejects the sender ${MAIL_FROM}: ${refusal.replace(/\s+/g, ' ').trim()}`, advice)];
   }
-  const findings = [ok(`${server} takes mail from us`)];
+  const findings = [ok(`${server} accepts mail from this service`)];
   if (MAIL_FROM.includes('@localhost')) {
     findings.push(
-      warning(`the sender is ${MAIL_FROM}, which others refuse`, 'set MAIL_FROM to an address of your domain'),
+      warning(
+        `the sender is ${MAIL_FROM}, which other mail servers reject`,
+        'set MAIL_FROM to an address of your domain',
+      ),
     );
   }
   return findings;
 }
 
 function adviceOnCertificate(reason: string): string {
-  if (/altnames|does not match/i.test(reason)) return 'use the host name that its certificate has in SMTP_URL';
+  if (/altnames|does not match/i.test(reason)) return 'set SMTP_URL to a host name that is in its certificate';
   if (/expired/i.test(reason)) return 'renew its certificate';
-  return 'let it send its whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS to a file with its certificate';
+  return 'make it send the whole chain; for your own CA, set NODE_EXTRA_CA_CERTS to a file with its certificate';
 }
 
 const MAIL_ADVICE: Record<string, string> = {
-  EAUTH: 'correct the user and the password in SMTP_URL; %-encode what is no letter or digit in them',
-  EDNS: 'correct the host in SMTP_URL, or the name server of this machine',
-  ETLS: 'its TLS does not fit SMTP_URL: use smtps:// with port 465 or smtp:// with port 587',
-  ESOCKET: 'the port does not answer as SMTP_URL says: use smtps:// with port 465 or smtp:// with port 587',
-  ETIMEDOUT: 'a firewall may be in between: many providers block port 25, so try 587 or 465',
+  EAUTH: 'correct the user and password in SMTP_URL; percent-encode all characters except letters and digits',
+  EDNS: 'correct the host in SMTP_URL, or the DNS of this machine',
+  ETLS: 'its TLS mode does not match SMTP_URL: use smtps:// with port 465 or smtp:// with port 587',
+  ESOCKET: 'the protocol of the port does not match SMTP_URL: use smtps:// with port 465 or smtp:// with port 587',
+  ETIMEDOUT: 'a firewall may block it: many providers block port 25, so try 587 or 465',
 };
 
 /** Fetches from the issuer everything that signing in and verifying tokens need. */
@@ -62,7 +65,7 @@ export async function checkIssuer({ config }: Subject): Promise<Finding[]> {
     const keys = await openIssuerKeys({ issuer, now: Date.now, fetch, log: () => {}, onChange: () => {} }).current();
     if (OIDC_CLIENT_ID) await readExternalConfig(config, silent).openid?.begin();
     if (keys.length === 0) {
-      return [problem(`${issuer} publishes no key for ES256, EdDSA or RS256`, 'let it sign with one of them')];
+      return [problem(`${issuer} publishes no key for ES256, EdDSA or RS256`, 'make it sign with one of them')];
     }
     const redirect = OIDC_CLIENT_ID ? `; ${publicUrlOf(config)}/sign-in/callback must be registered there` : '';
     return [ok(`${issuer} answers, with ${keys.length === 1 ? 'one key' : `${keys.length} keys`}${redirect}`)];
@@ -82,15 +85,17 @@ export async function checkCertificates({ config }: Subject): Promise<Finding[]>
       try {
         const { end, distrust } = await readCertificate(server);
         const left = end - Date.now() / 1_000;
-        if (left < 0) return problem(`${name}: the certificate has ended`, 'renew it');
+        if (left < 0) return problem(`${name}: the certificate has expired`, 'renew it');
         if (distrust) {
           return problem(
             `${name}: the certificate is not trusted (${distrust})`,
-            'send its whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS',
+            'send the whole chain; for your own CA, set NODE_EXTRA_CA_CERTS',
           );
         }
-        const seen = `${name}: the certificate ends in ${duration(left)}`;
-        return left < ENDS_SOON_SECONDS ? warning(seen, 'renew it, and look at what should have') : ok(seen);
+        const seen = `${name}: the certificate expires in ${duration(left)}`;
+        return left < ENDS_SOON_SECONDS
+          ? warning(seen, 'renew it, and find out why automatic renewal did not')
+          : ok(seen);
       } catch (error) {
         return problem(`${name}: ${reasonOf(error)}`, 'start the server, or correct its address');
       }
@@ -103,21 +108,22 @@ export async function checkPublicUrl({ config }: Subject): Promise<Finding[]> {
   const { PUBLIC_URL, ROLE } = config;
   if (ROLE === 'worker' && !PUBLIC_URL) {
     return [
-      problem('a worker without PUBLIC_URL sends links that lead nowhere', 'set PUBLIC_URL as for the web processes'),
+      problem('a worker without PUBLIC_URL sends broken links', 'set the same PUBLIC_URL as for the web processes'),
     ];
   }
   const url = publicUrlOf(config);
-  if (!PUBLIC_URL) return [warning(`links in mail lead to ${url}`, 'set PUBLIC_URL to where users reach the service')];
+  if (!PUBLIC_URL)
+    return [warning(`links in messages lead to ${url}`, 'set PUBLIC_URL to where users reach the service')];
   if (!isTrustworthy(new URL(url))) {
     return [
       warning(
         `users reach the service at ${url}, without TLS`,
-        'put a proxy with TLS before it, and set PUBLIC_URL to its https address',
+        'put a TLS proxy in front of it, and set PUBLIC_URL to the https address',
       ),
     ];
   }
   const advice =
-    'start the service; if it runs, correct PUBLIC_URL or the proxy (this machine may also be kept from its own address)';
+    'start the service. If it is running, correct PUBLIC_URL or the proxy (this machine may also be unable to reach its own public address)';
   try {
     const { status } = await fetch(`${url}/livez`, { redirect: 'manual' });
     if (status !== 200) return [warning(`${url}/livez answers ${status}`, advice)];
@@ -139,7 +145,7 @@ const ATTEMPTS = 5;
 /** Checks that a large request passes the proxy. The service refuses it, because it has no credential. */
 async function checkLargeRequests(url: string): Promise<Finding> {
   const advice =
-    'let it take bodies of any size, such as by "client_max_body_size 0" of nginx; the service has limits of its own: docs/operations/proxy.md';
+    'allow bodies of any size, such as with "client_max_body_size 0" in nginx; the service enforces its own limits: docs/operations/proxy.md';
   let seen = '';
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
@@ -149,13 +155,13 @@ async function checkLargeRequests(url: string): Promise<Finding> {
         body: new Uint8Array(LARGE_BYTES),
         redirect: 'manual',
       });
-      if (/"request_id"/.test(await answer.text())) return ok(`${url} answers, and takes requests of 2 MB`);
+      if (/"request_id"/.test(await answer.text())) return ok(`${url} answers, and accepts requests of 2 MB`);
       const { status, headers } = answer;
       const who = `${headers.get('server') ?? 'something'} in front of the service`;
       if (status === 413) return problem(`a request of 2 MB to ${url} is refused by ${who} (413)`, advice);
       seen = `is answered ${status} by ${who}`;
     } catch (error) {
-      seen = `is cut off: ${reasonOf(error)}`;
+      seen = `is interrupted: ${reasonOf(error)}`;
     }
   }
   return warning(`a request of 2 MB to ${url} ${seen}`, advice);

@@ -33,17 +33,17 @@ async function examine(name: string, replica: ReplicaDb, primary: OwnerDb): Prom
   const [row] = await replica.in(SERVICE).query<{ is_standby: boolean; bytes: number }>(sql`
     select pg_is_in_recovery() as is_standby,
       greatest(0, pg_wal_lsn_diff(${position?.lsn}::pg_lsn, coalesce(pg_last_wal_replay_lsn(), '0/0')))::float8 as bytes`);
-  if (!row?.is_standby) return warning(`${name} is no standby`, 'name the standbys in DATABASE_REPLICA_URLS');
+  if (!row?.is_standby) return warning(`${name} is not a standby`, 'list only standbys in DATABASE_REPLICA_URLS');
   // Without a marker, the service has never run with replicas.
   if (position?.marker) {
     try {
       await replica.in(SERVICE, undefined, position).query(sql`select 1`);
     } catch (error) {
       if ((error as { code?: string }).code !== 'IBLAG') throw error;
-      const seen = `${name} is ${row.bytes} bytes behind, or does not follow the primary of DATABASE_URL`;
+      const seen = `${name} lags by ${row.bytes} bytes, or does not follow the primary in DATABASE_URL`;
       return warning(
         seen,
-        'the primary answers its reads meanwhile: look at its log, at pg_stat_wal_receiver there, and its disk',
+        "the primary answers its reads for now; check the standby's log, pg_stat_wal_receiver and disk",
       );
     }
   }

@@ -11,7 +11,7 @@ import { serviceConnection } from '../../service/open-database.ts';
 /** Checks that row-level security holds on the service's connections, and that a pooler in between is compatible. */
 export async function checkSessions({ db, own, config }: DatabaseSubject): Promise<Finding[]> {
   const [role] = await db.query(sql`select from pg_roles where rolname = 'ibid_service'`);
-  if (!role) return [ok('the role of the service is made by its first start')];
+  if (!role) return [ok('the first start creates the role of the service')];
   const { DATABASE_URL, SERVICE_DATABASE_URL } = config;
   const option = SERVICE_DATABASE_URL === undefined ? 'DATABASE_URL' : 'SERVICE_DATABASE_URL';
   const url = SERVICE_DATABASE_URL ?? DATABASE_URL;
@@ -24,7 +24,7 @@ export async function checkSessions({ db, own, config }: DatabaseSubject): Promi
   try {
     await service.in(SERVICE).query(sql`select 1`);
     const by = url !== undefined && (await isPooled(url)) ? `, through a pooler (${option})` : '';
-    findings.push(ok(`the service works as ibid_service, with row-level security${by}`));
+    findings.push(ok(`the service connects as ibid_service, with row-level security${by}`));
   } catch (error) {
     if (error instanceof UnsafeSession) findings.push(problem(error.message, 'see docs/operations/poolers.md'));
     else if (url !== undefined)
@@ -36,8 +36,8 @@ export async function checkSessions({ db, own, config }: DatabaseSubject): Promi
   if (SERVICE_DATABASE_URL !== undefined && DATABASE_URL !== undefined && (await isPooled(DATABASE_URL))) {
     findings.push(
       warning(
-        'DATABASE_URL goes through a pooler',
-        'name PostgreSQL itself: migrations and backups need sessions of their own',
+        'DATABASE_URL connects through a pooler',
+        'set it to PostgreSQL itself: migrations and backups need dedicated sessions',
       ),
     );
   }

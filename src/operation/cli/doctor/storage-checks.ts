@@ -34,15 +34,14 @@ async function checkBucket(option: string, url: string): Promise<Finding> {
     await bucket.putBytes(key, Buffer.from(key));
     step = 'get';
     const got = await buffer(await bucket.stream(key));
-    if (got.toString() !== key) return problem(`${where}: it gave back other bytes`, 'look for a proxy in between');
+    if (got.toString() !== key) return problem(`${where}: it returned different bytes`, 'check for a proxy in between');
     step = 'list';
     let isListed = false;
     for await (const object of bucket.list(`${place.prefix}doctor/`)) isListed ||= object.key === key;
-    if (!isListed)
-      return problem(`${where}: an object that was put is not listed`, 'use a store with consistent lists');
+    if (!isListed) return problem(`${where}: a stored object is not listed`, 'use a store with consistent listings');
     step = 'delete';
     await bucket.remove(key);
-    return ok(`${where}: an object was put, got, listed and deleted`);
+    return ok(`${where}: put, get, list and delete succeeded`);
   } catch (error) {
     const cause = (error as Error).cause as Error | undefined;
     const reason = cause ? `${cause.name}: ${reasonOf(cause)}` : reasonOf(error);
@@ -71,19 +70,19 @@ function regionOf(cause: Error | undefined): string | undefined {
   return Region ?? $response?.headers?.['x-amz-bucket-region'] ?? /expecting '([\w-]+)'/.exec(message)?.[1];
 }
 
-const TOO_BUSY = 'it has too much to do: try again in a while, and look at what else uses it';
+const TOO_BUSY = 'it is overloaded: retry later, and check what else uses it';
 
 const BUCKET_ADVICE: Record<string, string> = {
   SlowDown: TOO_BUSY,
   ServiceUnavailable: TOO_BUSY,
   TooManyRequests: TOO_BUSY,
-  AuthorizationHeaderMalformed: 'set region to that of the bucket',
+  AuthorizationHeaderMalformed: "set region to the bucket's region",
   NoSuchBucket: 'create the bucket, or correct its name',
   InvalidAccessKeyId: 'correct the key',
-  SignatureDoesNotMatch: 'correct the secret; %-encode what is no letter or digit in it',
-  AccessDenied: 'allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket',
-  RequestTimeTooSkewed: 'set the clock of this machine by NTP',
-  PermanentRedirect: 'set region to that of the bucket',
+  SignatureDoesNotMatch: 'correct the secret; percent-encode all characters except letters and digits',
+  AccessDenied: 'grant the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket',
+  RequestTimeTooSkewed: 'synchronize the clock of this machine with NTP',
+  PermanentRedirect: "set region to the bucket's region",
 };
 
 /** Limits on the time and the number of files listed; beyond them, only a sample is checked. */
@@ -119,20 +118,22 @@ export async function checkFiles(subject: DatabaseSubject): Promise<Finding[]> {
       const shown = missing.slice(0, SHOWN).join(', ');
       findings.push(
         problem(
-          `missing files: ${missing.length}, ${shown}${missing.length > SHOWN ? ', …' : ''} (${scope} were looked at)`,
-          'put them back from a backup of files; "ibid verify" says which pages are affected',
+          `missing files: ${missing.length}, ${shown}${missing.length > SHOWN ? ', …' : ''} (checked ${scope})`,
+          'restore them from a backup of files; "ibid verify" lists the affected pages',
         ),
       );
     }
     if (untracked > 0) {
       findings.push(
         warning(
-          `files without a row: ${untracked} (${scope} were looked at)`,
-          'nothing: after a restore that is so, and jobs remove what nothing refers to',
+          `files without a row: ${untracked} (checked ${scope})`,
+          'none needed: this is normal after a restore, and jobs remove unreferenced files',
         ),
       );
     }
-    return findings.length > 0 ? findings : [ok(`${scope}; each has its row, and each row that is needed its file`)];
+    return findings.length > 0
+      ? findings
+      : [ok(`${scope}; every file has a row, and every referenced row has its file`)];
   } finally {
     close();
     await rm(unused, { recursive: true, force: true });

@@ -18,8 +18,8 @@ export async function checkDisks({ config: { DATA_DIR, BACKUP_URL } }: Subject):
 async function checkDisk(name: string, folder: string): Promise<Finding> {
   const { bavail, blocks, bsize, files, ffree } = await statfs(await existingPart(folder));
   const [free, all] = [bavail * bsize, blocks * bsize];
-  const seen = `${name} ${folder}: ${byteAmount(free)} of ${byteAmount(all)} are left`;
-  const advice = `free some space or set ${name} to another disk; "ibid workspace list" says who stores the most`;
+  const seen = `${name} ${folder}: ${byteAmount(free)} of ${byteAmount(all)} free`;
+  const advice = `free some space or set ${name} to another disk; "ibid workspace list" shows which workspaces store the most`;
   if (files > 0 && ffree < FEW_INODES) return problem(`${seen}, and room for ${ffree} files`, advice);
   if (free < MIN_FREE_BYTES) return problem(seen, advice);
   return free < LOW_SHARE * all ? warning(seen, advice) : ok(seen);

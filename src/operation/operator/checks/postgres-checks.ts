@@ -10,9 +10,9 @@ export async function checkClock({ db }: DatabaseSubject): Promise<Finding[]> {
   const far = duration(Math.abs(skew) / 1_000);
   const seen = `the clock of this machine is ${far} ${skew > 0 ? 'ahead of' : 'behind'} the database's`;
   if (Math.abs(skew) > SKEW_MAX_MS)
-    return [problem(seen, 'the service refuses to start: synchronize both clocks by NTP')];
-  if (Math.abs(skew) > SKEW_NOTED_MS) return [warning(seen, 'synchronize both clocks by NTP')];
-  return [ok('the clocks of this machine and of the database agree')];
+    return [problem(seen, 'the service refuses to start: synchronize both clocks with NTP')];
+  if (Math.abs(skew) > SKEW_NOTED_MS) return [warning(seen, 'synchronize both clocks with NTP')];
+  return [ok('the clocks of this machine and the database agree')];
 }
 
 interface Settings {
@@ -59,14 +59,14 @@ export async function checkPostgres({
   const findings: Finding[] = [ok(`PostgreSQL ${version}; ${used} of ${connections} connections are in use`)];
   if (Number.parseInt(version, 10) < 15)
     findings.push(problem(`PostgreSQL ${version} is too old`, 'upgrade it to 15 or later'));
-  if (row.is_standby) findings.push(problem('the server is a standby', 'name the primary in DATABASE_URL'));
+  if (row.is_standby) findings.push(problem('the server is a standby', 'set DATABASE_URL to the primary'));
   if (row.encoding !== 'UTF8')
     findings.push(problem(`the database has encoding ${row.encoding}`, 'create it with encoding UTF8'));
   const { collation_made, collation_now } = row;
   if (collation_made !== null && collation_now !== null && collation_made !== collation_now) {
     findings.push(
       warning(
-        `the database has version ${collation_made} of its collation, and the system version ${collation_now}; indexes that it sorts: ${row.collated}`,
+        `the database was created with collation version ${collation_made}, and the system has version ${collation_now}; affected indexes: ${row.collated}`,
         `${row.collated === 0 ? '' : 'while nothing writes, reindex database; then '}${row.refresh}`,
       ),
     );
@@ -77,7 +77,10 @@ export async function checkPostgres({
   }
   if (settings.synchronous_commit === 'off') {
     findings.push(
-      warning('synchronous_commit is off: a crash loses answered writes', 'alter system set synchronous_commit = on'),
+      warning(
+        'synchronous_commit is off: a crash loses acknowledged writes',
+        'alter system set synchronous_commit = on',
+      ),
     );
   }
   if (settings.autovacuum === 'off')
@@ -85,20 +88,20 @@ export async function checkPostgres({
   if (settings.data_checksums === 'off') {
     findings.push(
       warning(
-        'data checksums are off: a damaged disk is noticed late',
+        'data checksums are off: disk corruption is noticed late',
         'stop PostgreSQL and run pg_checksums --enable',
       ),
     );
   }
   const needed = DATABASE_CONNECTIONS + (ROLE === 'all' ? Math.min(DATABASE_CONNECTIONS, 10) : 0) + 2;
   if (connections < needed) {
-    const seen = `a process of the service may use ${needed} connections, and the server has ${connections}`;
+    const seen = `a process of the service may use ${needed} connections, but the server allows ${connections}`;
     findings.push(warning(seen, 'raise max_connections, lower DATABASE_CONNECTIONS, or use a pooler'));
   }
   const advice =
     'run "vacuum freeze" as the owner of the database, and end old transactions and unused replication slots';
-  if (xid_age > XID_AGE_PROBLEM) findings.push(problem(`transaction ids run out (age ${xid_age})`, advice));
+  if (xid_age > XID_AGE_PROBLEM) findings.push(problem(`transaction IDs are running out (age ${xid_age})`, advice));
   else if (xid_age > XID_AGE_WARNING)
-    findings.push(warning(`old transaction ids are not frozen (age ${xid_age})`, advice));
+    findings.push(warning(`old transaction IDs are not frozen (age ${xid_age})`, advice));
   return findings;
 }

@@ -16,7 +16,7 @@ export async function runChecks<S>(
     Object.entries(checks).map(async ([check, look]) => {
       const findings = await within(limitMs, look(subject)).catch((error: unknown) => {
         if (NOT_MIGRATED.includes((error as { code?: string }).code ?? '')) return [];
-        return [problem(reasonOf(error), 'that was not expected: the message says where to look')];
+        return [problem(reasonOf(error), 'unexpected error; the message says where to look')];
       });
       return findings.map((finding) => ({ check, ...finding }));
     }),
@@ -28,7 +28,7 @@ export async function runChecks<S>(
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`it has not answered within ${Math.ceil(ms / 1_000)} s`)), ms);
+    timer = setTimeout(() => reject(new Error(`no result within ${Math.ceil(ms / 1_000)} s`)), ms);
   });
   try {
     return await Promise.race([work, late]);

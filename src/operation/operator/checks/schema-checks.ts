@@ -14,13 +14,13 @@ export async function checkSchema({ db }: DatabaseSubject): Promise<Finding[]> {
       .slice(0, 5)
       .join(', ');
     const [made] = await db.query<{ is_empty: boolean }>(sql`select to_regclass('workspaces') is null as is_empty`);
-    if (made?.is_empty) return [ok('the database is empty; the first start makes its tables')];
-    if (pending.length === 0) return [ok(`the schema is that of this version (${all.at(-1)?.name})`)];
+    if (made?.is_empty) return [ok('the database is empty; the first start creates its tables')];
+    if (pending.length === 0) return [ok(`the schema matches this version (${all.at(-1)?.name})`)];
     const seen = `pending migrations: ${pending.length}, ${names}${pending.length > 5 ? ', …' : ''}`;
-    return [warning(seen, 'the next start applies them; "ibid migrate --plan" says what they change')];
+    return [warning(seen, 'the next start applies them; "ibid migrate --plan" shows their changes')];
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    return [problem(error.message, 'install that version here, or let the service of that version run alone')];
+    return [problem(error.message, 'install that version here, or run only that version of the service')];
   }
 }
 
@@ -38,7 +38,7 @@ export async function checkIndexes({ db }: DatabaseSubject): Promise<Finding[]> 
   const findings: Finding[] = [];
   const building = there.filter(({ is_being_built }) => is_being_built).map(({ name }) => name);
   const invalid = there.filter((index) => !index.is_valid && !index.is_being_built).map(({ name }) => name);
-  if (building.length > 0) findings.push(warning(`being built: ${building.join(', ')}`, 'wait until that has ended'));
+  if (building.length > 0) findings.push(warning(`being built: ${building.join(', ')}`, 'wait until it is finished'));
   if (invalid.length > 0) {
     const statements = invalid.map((name) => `reindex index concurrently "${name}"`).join('; ');
     findings.push(problem(`invalid: ${invalid.join(', ')}`, `as the owner of the database: ${statements}`));
@@ -47,7 +47,7 @@ export async function checkIndexes({ db }: DatabaseSubject): Promise<Finding[]> 
   if (missing.length > 0) {
     findings.push(problem('missing indexes', `as the owner of the database: ${missing.join('; ')}`));
   }
-  return findings.length > 0 ? findings : [ok(`all ${there.length} indexes are there and valid`)];
+  return findings.length > 0 ? findings : [ok(`all ${there.length} indexes exist and are valid`)];
 }
 
 /**

@@ -43,19 +43,22 @@ export async function checkJobs({ db }: DatabaseSubject): Promise<Finding[]> {
   if (failed.length > 0) {
     findings.push(
       warning(
-        `jobs were given up: ${failed.join(', ')}`,
-        '"ibid jobs" has their errors, "ibid jobs retry JOB_ID" runs one again',
+        `failed jobs: ${failed.join(', ')}`,
+        '"ibid jobs" shows their errors; "ibid jobs retry JOB_ID" runs one again',
       ),
     );
   }
-  const seen = `workers: ${workers}, jobs that are due: ${waiting}`;
-  const longest = waiting > 0 ? `, the oldest for ${duration(oldest_seconds)}` : '';
-  if (row.are_paused) findings.push(warning('jobs and mail are paused, as a restore leaves them', 'ibid resume'));
+  const seen = `workers: ${workers}, due jobs: ${waiting}`;
+  const longest = waiting > 0 ? `, the oldest waiting for ${duration(oldest_seconds)}` : '';
+  if (row.are_paused) findings.push(warning('jobs and mail are paused, as after a restore', 'run "ibid resume"'));
   else if (waiting > 0 && workers === 0)
-    findings.push(warning(seen + longest, 'start the service, or one with ROLE=worker'));
+    findings.push(warning(seen + longest, 'start the service, or a process with ROLE=worker'));
   else if (oldest_seconds > WAIT_SECONDS) {
     findings.push(
-      problem(seen + longest, 'start more processes with ROLE=worker; "ibid workspace list" says whose jobs they are'),
+      problem(
+        seen + longest,
+        'start more processes with ROLE=worker; "ibid workspace list" shows which workspaces have the most jobs',
+      ),
     );
   } else findings.push(ok(seen + longest));
   return findings;
@@ -92,25 +95,25 @@ export async function checkBackups({
   db,
   config: { BACKUP_URL, BACKUP_SCHEDULE: schedule },
 }: DatabaseSubject): Promise<Finding[]> {
-  const HOW = 'docs/operations/backups.md says how';
+  const HOW = 'see docs/operations/backups.md';
   const [row] = await db.query<BackupState>(sql`
     select last_outcome, last_error, extract(epoch from now() - last_made_at)::float8 as age_seconds from backup_status`);
   if (BACKUP_URL === undefined) {
     return [
       warning(
-        'there is no place for backups',
-        `set BACKUP_URL and BACKUP_SCHEDULE, unless something else backs up: ${HOW}`,
+        'no place for backups is set',
+        `set BACKUP_URL and BACKUP_SCHEDULE, unless you make backups by other means: ${HOW}`,
       ),
     ];
   }
   if (!row) {
     const kept = await latestAt(BACKUP_URL);
     if (kept === undefined) {
-      return [warning('there has never been a backup', `run "ibid backup", and set BACKUP_SCHEDULE: ${HOW}`)];
+      return [warning('no backup has been made yet', `run "ibid backup", and set BACKUP_SCHEDULE: ${HOW}`)];
     }
     return [
       warning(
-        `this database was not backed up since it was made or restored; the latest backup at BACKUP_URL is ${kept}`,
+        `this database has not been backed up since it was created or restored; the latest backup at BACKUP_URL is ${kept}`,
         'run "ibid backup"',
       ),
     ];
@@ -118,11 +121,14 @@ export async function checkBackups({
   const findings: Finding[] = [];
   if (row.last_outcome !== 'succeeded') {
     findings.push(
-      problem(`the last backup ended as ${row.last_outcome}: ${row.last_error}`, 'mend that, then run "ibid backup"'),
+      problem(
+        `the last backup ended as ${row.last_outcome}: ${row.last_error}`,
+        'fix the cause, then run "ibid backup"',
+      ),
     );
   }
   if (row.age_seconds === null) {
-    if (findings.length === 0) findings.push(warning('there has never been a whole backup', 'run "ibid backup"'));
+    if (findings.length === 0) findings.push(warning('no complete backup has been made yet', 'run "ibid backup"'));
     return findings;
   }
   const old = schedule && 'everySeconds' in schedule ? 2 * schedule.everySeconds : OLD_SECONDS;
@@ -131,7 +137,7 @@ export async function checkBackups({
     findings.push(
       problem(
         seen,
-        schedule ? 'the log of a worker says why' : 'set BACKUP_SCHEDULE, or look at what runs "ibid backup"',
+        schedule ? 'the log of a worker says why' : 'set BACKUP_SCHEDULE, or check what runs "ibid backup"',
       ),
     );
   else findings.push(ok(seen));
