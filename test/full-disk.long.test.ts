@@ -109,7 +109,7 @@ test('on a full disk writes are 503 and leave no partial data, reads work, and f
     await until(
       'the log says so',
       async () => archiving.stdout(),
-      (text) => /"isPaused":false.*WAL that waited to be stored was given up/.test(text),
+      (text) => /"isPaused":false.*WAL that was waiting to be stored was discarded/.test(text),
     );
     const written = await again.as(owner.token).post(`${wiki}/pages`, { title: 'Kept on', markdown: '' });
     assert.equal(written.status, 201);

@@ -39,7 +39,7 @@ export async function recoverPostgres<T>({ dataDir, log }: { dataDir: string; lo
   const unlocks: (() => void)[] = [];
   try {
     const { folder, place } = lockPlace(dataDir, unlocks, log);
-    if (clusterMajor(place)) throw new StartError(`${dataDir} already has a database: give a new DATA_DIR.`);
+    if (clusterMajor(place)) throw new StartError(`${dataDir} already has a database: set a new DATA_DIR.`);
     const binaries = findBinaries(place, recovery.major, log);
     await removeUnfinished(place, log);
     // Leftovers of a killed recovery.

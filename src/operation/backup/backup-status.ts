@@ -11,7 +11,7 @@ export async function recordBackup(query: Query, result: Manifest | Error): Prom
   const { backup_id, made_at, files } = result;
   const { length } = files.missing;
   if (length === 0) return record(query, 'succeeded', '', backup_id, made_at);
-  return record(query, 'incomplete', `the file store did not have ${length} files`, backup_id, made_at);
+  return record(query, 'incomplete', `the file store lacked ${length} files`, backup_id, made_at);
 }
 
 async function record(

@@ -9,7 +9,7 @@ import { type Content, measure, type Stored } from './measure.ts';
 /** The backups in a folder or bucket; objects are encrypted if there is a key. */
 export type BackupStore = ReturnType<typeof openBackupStore>;
 
-const ALTERED = 'its bytes are not those that were stored';
+const ALTERED = 'its bytes have changed since they were stored';
 
 const sumOf = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 /** Length of a hexadecimal SHA-256 and its line break. */

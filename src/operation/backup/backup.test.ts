@@ -111,7 +111,7 @@ test('after a lost disk, a restore brings back pages, search, sources and sign-i
   await until('a worker has looked for jobs', looks, (count) => count > 1);
   assert.equal((await again.db.query(sql`select 1 from jobs where status = 'queued'`)).length, 2);
   assert.deepEqual(await begun(), [], 'no job has begun');
-  assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail go on']);
+  assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail resumed']);
   for (const id of [upload.upload_id, unfinished.upload_id]) {
     assert.equal((await waitForUpload(reader, wiki_id, id)).body.status, 'completed');
   }
@@ -190,12 +190,15 @@ test('a database is copied completely, its jobs continue, and tables that would 
   assert.equal(await pauseAllJobs(to.query, false), false, 'jobs were not paused');
   await assert.rejects(copyInto(target), /has users or workspaces/);
   await world.db.query(sql`create table notes (note text)`);
-  await assert.rejects(copyInto(await makeDatabase()), /the table notes is not Ibid's and would not be copied/);
+  await assert.rejects(
+    copyInto(await makeDatabase()),
+    /the table notes does not belong to Ibid and would not be copied/,
+  );
   await world.db.query(sql`drop table notes`);
 });
 
 test('a restore into a used database is refused, with advice', async () => {
-  await assert.rejects(ibid(place, 'restore'), /has users or workspaces.*give a new DATA_DIR/);
+  await assert.rejects(ibid(place, 'restore'), /has users or workspaces.*set a new DATA_DIR/);
 });
 
 longTest('a backup in a bucket is verified and restored like a backup in a folder', async () => {

@@ -47,7 +47,7 @@ export async function listTables(query: Query): Promise<Table[]> {
   while (left.size > 0) {
     const free = [...left.values()].filter(({ refers_to }) => !refers_to.some((name) => left.has(name)));
     if (free.length === 0)
-      throw new Error(`these tables refer to each other in a circle: ${[...left.keys()].join(', ')}`);
+      throw new Error(`these tables reference each other in a cycle: ${[...left.keys()].join(', ')}`);
     for (const { name, columns, order } of free) {
       sorted.push({ name, columns, order });
       left.delete(name);

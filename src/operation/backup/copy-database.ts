@@ -32,14 +32,17 @@ export async function copyDatabase(
     const applied = await query<{ name: string }>(sql`select name from migrations order by name collate "C"`);
     const own = new Set(currentNames(applied.map(({ name }) => name)));
     const unknown = [...own].find((name) => !migrations.some((migration) => migration.name === name));
-    if (unknown) throw new RestoreRefused(`the database was migrated by another Ibid (it has ${unknown}).`);
+    if (unknown) throw new RestoreRefused(`the database was migrated by another version of Ibid (it has ${unknown}).`);
     await prepare(migrations.filter(({ name }) => own.has(name)));
 
     const known = new Map((await listTables(query)).map((table) => [table.name, table]));
     const copied = { tables: 0, rows: 0 };
     const rowsOf = ({ name }: Table): TableRows => {
       const table = known.get(name);
-      if (!table) throw new RestoreRefused(`the database has no table ${name}: it is not as its migrations made it.`);
+      if (!table)
+        throw new RestoreRefused(
+          `the database has no table ${name}: its schema differs from what its migrations create.`,
+        );
       const rows = copy.out(copyOut(table));
       const measured = measure();
       const expected = () => {
@@ -53,7 +56,8 @@ export async function copyDatabase(
       const there = new Set((await listTables(queryTo)).map(({ name }) => name));
       const more = [...known.keys()].filter((name) => !there.has(name)).map((name) => `the table ${name}`);
       const [other] = [...foreign.map(({ name }) => name), ...more];
-      if (other) throw new RestoreRefused(`${other} is not Ibid's and would not be copied: move it away first.`);
+      if (other)
+        throw new RestoreRefused(`${other} does not belong to Ibid and would not be copied: move it away first.`);
       await restoreRows({ query: queryTo, runScript: runScriptTo, copy: copyTo }, rowsOf, async () => undefined);
     });
     await runScript('commit');

@@ -14,7 +14,7 @@ export class DamagedObject extends Error {}
 export function readKey(text: string): Buffer {
   if (!/^[0-9a-f]{64}$/i.test(text.trim())) {
     throw new Error(
-      'BACKUP_KEY_FILE takes a file with 64 hexadecimal digits: "openssl rand -hex 32 > backup.key" makes one.',
+      'BACKUP_KEY_FILE must be a file with 64 hexadecimal digits: create one with "openssl rand -hex 32 > backup.key".',
     );
   }
   return Buffer.from(text.trim(), 'hex');
@@ -75,22 +75,22 @@ async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
   let head = Buffer.alloc(0);
   while (head.length < MAGIC.length + SALT_BYTES) {
     const { value, done } = await source.next();
-    if (done) throw new DamagedObject('it is cut off');
+    if (done) throw new DamagedObject('it is truncated');
     head = Buffer.concat([head, value]);
   }
-  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw new DamagedObject('it is not encrypted as backups are');
+  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw new DamagedObject('it is not encrypted like a backup');
   return head;
 }
 
 function decryptChunk(key: Buffer, nonce: Buffer, chunk: Buffer): Buffer {
-  if (chunk.length < TAG_BYTES) throw new DamagedObject('it is cut off');
+  if (chunk.length < TAG_BYTES) throw new DamagedObject('it is truncated');
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(chunk.subarray(-TAG_BYTES));
   const plain = decipher.update(chunk.subarray(0, -TAG_BYTES));
   try {
     decipher.final();
   } catch (cause) {
-    throw new DamagedObject('it was altered, or encrypted with another key', { cause });
+    throw new DamagedObject('it was altered or encrypted with another key', { cause });
   }
   return plain;
 }

@@ -7,7 +7,7 @@ const BATCH = 64;
 export async function* hashed(content: Content, sha256: string): AsyncGenerator<Uint8Array> {
   const measured = measure();
   yield* measured.of(content);
-  if (measured.result().sha256 !== sha256) throw new DamagedObject('it has another hash than its name says');
+  if (measured.result().sha256 !== sha256) throw new DamagedObject('its hash differs from its name');
 }
 
 export async function* inBatches(lines: AsyncIterable<string>): AsyncGenerator<string[]> {

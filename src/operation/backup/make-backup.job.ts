@@ -29,7 +29,10 @@ export const makeScheduledBackup = defineJob({
     const [status] = await query<{ outcome: BackupOutcome; error: string }>(sql`
       select last_outcome as outcome, last_error as error from backup_status`);
     if (status?.outcome !== 'incomplete') throw new Error(`ibid backup ended with ${code}: ${output}`);
-    log.error({ reason: status.error }, 'the backup is incomplete: ibid verify names what the file store has lost');
+    log.error(
+      { reason: status.error },
+      'the backup is incomplete: run ibid verify to list the files missing from the file store',
+    );
   },
 });
 

@@ -73,7 +73,7 @@ async function describe(query: Query): Promise<Omit<Manifest, 'tables' | 'files'
   const [row] = await query<{ made_at: string; postgres_version: string; migrations: string[] }>(sql`
     select now() as made_at, current_setting('server_version') as postgres_version,
       array(select name from migrations order by name collate "C") as migrations`);
-  if (!row) throw new Error('the database did not say what it is');
+  if (!row) throw new Error('the database did not report its state');
   const time = row.made_at.replace(/[-:]|\.\d+/g, '');
   return { format: 1, backup_id: `${time}-${randomBytes(3).toString('hex')}`, ...row };
 }

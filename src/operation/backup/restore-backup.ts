@@ -35,7 +35,9 @@ export async function restoreBackup(
   const own = new Set(currentNames(manifest.migrations));
   const unknown = [...own].find((name) => !migrations.some((migration) => migration.name === name));
   if (unknown !== undefined || manifest.format !== 1) {
-    throw new RestoreRefused(`the backup was made by another Ibid (it has ${unknown}): restore it with that version.`);
+    throw new RestoreRefused(
+      `the backup was made by another version of Ibid (it has ${unknown}): restore it with that version.`,
+    );
   }
   await refuseUnlessEmpty(db.query, own);
   await prepare(migrations.filter(({ name }) => own.has(name)));
@@ -61,7 +63,7 @@ async function refuseUnlessEmpty(query: Query, migrations: ReadonlySet<string>):
     ) as names`);
   const names = tables?.names ?? [];
   if (names.length === 0) return;
-  if (!names.includes('migrations')) throw refused(`has tables that are not Ibid's (${names[0]})`);
+  if (!names.includes('migrations')) throw refused(`has tables that do not belong to Ibid (${names[0]})`);
   const applied = await query<{ name: string }>(sql`select name from migrations`);
   if (currentNames(applied.map(({ name }) => name)).some((name) => !migrations.has(name)))
     throw refused('has a newer schema than the backup');
@@ -79,7 +81,7 @@ async function restoreFiles(store: BackupStore, manifest: Manifest, blobs: Targe
 
 function storedRows(store: BackupStore, manifest: Manifest, { name }: Table): TableRows {
   const stored = manifest.tables.find((table) => table.name === name);
-  if (!stored) throw new RestoreRefused(`the backup has no table ${name}: it is not one of this Ibid.`);
+  if (!stored) throw new RestoreRefused(`the backup has no table ${name}: it was made by another version of Ibid.`);
   return { columns: stored.columns, content: readTable(store, manifest, stored), expected: () => stored };
 }
 

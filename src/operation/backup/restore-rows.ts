@@ -10,7 +10,7 @@ import { countRows } from './verify-backup.ts';
 export class RestoreRefused extends Error {}
 
 export const refused = (reason: string) =>
-  new RestoreRefused(`the database ${reason}: give a new DATA_DIR, or the DATABASE_URL of an empty database.`);
+  new RestoreRefused(`the database ${reason}: set a new DATA_DIR, or a DATABASE_URL with an empty database.`);
 
 /** The rows of a table from another database or a backup. */
 export interface TableRows {
@@ -65,7 +65,7 @@ export async function restoreRows(
     const found = await countRows(copy.out(copyOut(table)));
     const stored = expected.get(table.name);
     if (found.rows !== stored?.rows || found.sha256 !== stored.sha256) {
-      throw new Error(`the table ${table.name} is not what was read: ${found.rows} of ${stored?.rows} rows.`);
+      throw new Error(`the table ${table.name} differs from the backup: ${found.rows} of ${stored?.rows} rows.`);
     }
   }
   await adjust();

@@ -33,7 +33,7 @@ export async function verifyBackup(
     await check(tableOf(manifest, table), async () => {
       const found = await countRows(readTable(store, manifest, table));
       if (found.rows !== table.rows || found.sha256 !== table.sha256)
-        throw new Error('it has other rows than were stored');
+        throw new Error('its rows differ from the stored rows');
     });
   }
   await check(`backups/${backup_id}/files`, async () => {

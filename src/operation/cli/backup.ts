@@ -21,11 +21,11 @@ import { withFiles } from './with-files.ts';
 
 type Print = (line: string) => void;
 
-export const BACKUP_USAGE = `  ibid backup                                                   a backup of database and files to BACKUP_URL
-  ibid verify-backup [BACKUP_ID]                                whether all of a backup, the latest unless named, is as it was stored
-  ibid restore [BACKUP_ID]                                      puts a backup into an empty database, with jobs and mail paused
-  ibid restore [BACKUP_ID] --at 2026-11-26T13:00:00Z            the same as of a moment after a backup, or --at latest, with BACKUP_WAL
-  ibid resume                                                   jobs and mail of a restored service go on`;
+export const BACKUP_USAGE = `  ibid backup                                                   backs up the database and files to BACKUP_URL
+  ibid verify-backup [BACKUP_ID]                                checks that a backup is complete and unchanged; default: the latest
+  ibid restore [BACKUP_ID]                                      restores a backup into an empty database, with jobs and mail paused
+  ibid restore [BACKUP_ID] --at 2026-11-26T13:00:00Z            restores a moment after a backup, or --at latest; needs BACKUP_WAL
+  ibid resume                                                   resumes jobs and mail of a restored service`;
 
 /** Runs a backup command. Returns whether everything it checked is whole. */
 export async function runBackupCommand(config: Config, [command, ...args]: string[], print: Print): Promise<boolean> {
@@ -36,20 +36,21 @@ export async function runBackupCommand(config: Config, [command, ...args]: strin
   });
   const { at } = values;
   const [id] = positionals;
-  if (at !== undefined && command !== 'restore') throw new UsageError(`--at is of "ibid restore".\n\n${BACKUP_USAGE}`);
+  if (at !== undefined && command !== 'restore')
+    throw new UsageError(`--at works only with "ibid restore".\n\n${BACKUP_USAGE}`);
   if (id !== undefined && !/^\w+-[0-9a-f]+$/.test(id)) {
-    throw new UsageError(`a backup has an id such as 20261123T063000Z-0a1b2c.\n\n${BACKUP_USAGE}`);
+    throw new UsageError(`a backup ID looks like 20261123T063000Z-0a1b2c.\n\n${BACKUP_USAGE}`);
   }
   if (command === 'resume') {
     let changed = false;
     await withDatabase(config, async ({ query }) => void (changed = await pauseAllJobs(query, false)));
-    print(changed ? 'jobs and mail go on' : 'jobs and mail were not paused');
+    print(changed ? 'jobs and mail resumed' : 'jobs and mail were not paused');
     return true;
   }
   if (command === 'backup') return backup(config, print);
   if (at !== undefined) return withBackups(config, (store) => restoreToMoment(config, store, { at, id }, print));
   const work = { restore, 'verify-backup': verify }[command ?? ''];
-  if (!work) throw new UsageError(`there is no command "${command}".\n\n${BACKUP_USAGE}`);
+  if (!work) throw new UsageError(`unknown command "${command}".\n\n${BACKUP_USAGE}`);
   return withBackups(config, (store) => work(config, store, print, id));
 }
 
@@ -89,7 +90,7 @@ const verify: Work = async (_config, store, print, id) => {
   if (found?.wal && isWhole) {
     const { segments, stored_until } = found.wal;
     print(
-      `${segments} segments of WAL, to recover any moment from ${found.manifest.base?.stopped_at} to ${stored_until}`,
+      `${segments} WAL segments; any moment from ${found.manifest.base?.stopped_at} to ${stored_until} can be recovered`,
     );
   }
   return isWhole;
@@ -104,40 +105,38 @@ const restore: Work = async (config, store, print, id) => {
     }),
   );
   if (restored) describe(restored, print);
-  print('Jobs and mail are paused. When all is as it should be: ibid resume');
+  print('Jobs and mail are paused. Check the restored service, then run: ibid resume');
   return true;
 };
 
 async function latest(store: BackupStore): Promise<string> {
   const id = (await store.list()).at(-1);
-  if (id === undefined) throw new UsageError('there is no complete backup at BACKUP_URL.');
+  if (id === undefined) throw new UsageError('no complete backup at BACKUP_URL.');
   return id;
 }
 
 function describe({ backup_id, tables, files, made_at }: Manifest, print: Print): void {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   print(`${backup_id}: ${rows} rows of ${tables.length} tables and ${files.count} files, as of ${made_at}`);
-  for (const sha256 of files.missing) print(`${sha256}: the file store did not have this file, or not as it was`);
+  for (const sha256 of files.missing) print(`${sha256}: the file store lacked this file, or its content had changed`);
 }
 
 function describePruned({ backups, files, segments, unreadable }: Pruned, print: Print): void {
-  if (segments > 0) print(`removed: ${segments} segments of WAL that are older than BACKUP_WAL says`);
+  if (segments > 0) print(`removed: ${segments} WAL segments older than BACKUP_WAL`);
   if (backups.length > 0) print(`removed: ${backups.join(', ')}`);
-  if (files > 0) print(`removed: ${files} files that no backup needs any more`);
+  if (files > 0) print(`removed: ${files} files that no backup needs`);
   for (const id of unreadable) {
     if (id.startsWith('wal/')) {
-      print(`${id}: cannot be read, so no file is removed while BACKUP_WAL reaches so far back`);
+      print(`${id}: unreadable, so no files are removed while BACKUP_WAL reaches back to it`);
       continue;
     }
-    print(
-      `${id}: cannot be read, so no file is removed; see what ibid verify-backup ${id} says, and remove backups/${id}`,
-    );
+    print(`${id}: unreadable, so no files are removed; run ibid verify-backup ${id}, and remove backups/${id}`);
   }
 }
 
 function backupUrlOf({ BACKUP_URL }: Config): string {
   if (BACKUP_URL !== undefined) return BACKUP_URL;
-  throw new UsageError('set BACKUP_URL to where backups are kept: file:///folder or s3://….');
+  throw new UsageError('set BACKUP_URL to the place for backups: file:///folder or s3://….');
 }
 
 async function withBackups<T>(config: Config, work: (store: BackupStore) => Promise<T>): Promise<T> {

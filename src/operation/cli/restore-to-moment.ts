@@ -34,7 +34,7 @@ function readMoment(at: string): string | undefined {
   if (at === 'latest') return undefined;
   const time = MOMENT.test(at) ? Date.parse(at) : Number.NaN;
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new UsageError('--at takes a moment such as 2026-11-26T13:00:00Z, with its time zone, or "latest".');
+  throw new UsageError('--at must be a moment with its time zone, such as 2026-11-26T13:00:00Z, or "latest".');
 }
 
 /**
@@ -51,7 +51,7 @@ export async function restoreToMoment(
   const { DATA_DIR: dataDir } = config;
   if ((config.DATABASE_URL ?? config.SERVICE_DATABASE_URL) !== undefined) {
     throw new RestoreRefused(
-      '--at recovers the PostgreSQL that the service runs itself: leave DATABASE_URL and SERVICE_DATABASE_URL empty, or recover the one that it names with its own tools.',
+      "--at recovers only the service's own PostgreSQL: leave DATABASE_URL and SERVICE_DATABASE_URL empty, or recover that PostgreSQL with its own tools.",
     );
   }
   const { manifest, base, chain, stored_until } = await findRecoverable(store, moment, id);
@@ -75,8 +75,8 @@ export async function restoreToMoment(
     },
   );
   print(`${manifest.backup_id}: restored as of ${moment ?? `the latest, ${stored_until}`}, with ${files} files`);
-  for (const sha256 of missing) print(`${sha256}: the backups do not have this file, or not as it was`);
-  print('Jobs and mail are paused, and no WAL is stored. When all is as it should be: ibid resume');
+  for (const sha256 of missing) print(`${sha256}: the backups lack this file, or its content has changed`);
+  print('Jobs and mail are paused, and no WAL is stored. Check the restored service, then run: ibid resume');
   return missing.length === 0;
 }
 
@@ -130,7 +130,9 @@ async function refuseNewer(query: Query): Promise<void> {
   const applied = await query<{ name: string }>(sql`select name from migrations order by name collate "C"`);
   const unknown = currentNames(applied.map(({ name }) => name)).find((name) => !known.has(name));
   if (!unknown) return;
-  throw new RestoreRefused(`the backup was made by another Ibid (it has ${unknown}): restore it with that version.`);
+  throw new RestoreRefused(
+    `the backup was made by another version of Ibid (it has ${unknown}): restore it with that version.`,
+  );
 }
 
 /** Restores the files that the database refers to at that moment. */

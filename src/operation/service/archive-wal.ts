@@ -74,16 +74,19 @@ export function archiveWal(
     try {
       const shipped = await ship();
       isPaused = shipped?.isPaused === true;
-      if (shipped?.hasGap) log.error('WAL was lost before it was stored: only the next backup leads to later moments');
+      if (shipped?.hasGap) log.error('WAL was lost before it was stored; recovery to later moments needs a new backup');
       if (hasFailed && shipped && !isPaused) log.info('WAL is stored again');
       hasFailed &&= !shipped;
     } catch (err) {
-      if (!hasFailed) log.error({ err }, 'WAL cannot be stored, and waits on the disk');
+      if (!hasFailed) log.error({ err }, 'WAL cannot be stored and accumulates on the disk');
       hasFailed = true;
     }
     if (!hasFailed && !isPaused) return LOOK_MS;
     if (!isStopped() && (await giveUp(isPaused))) {
-      log.error({ isPaused }, 'WAL that waited to be stored was given up: only the next backup leads to later moments');
+      log.error(
+        { isPaused },
+        'WAL that was waiting to be stored was discarded; recovery to later moments needs a new backup',
+      );
     }
     return PAUSE_MS;
   }
@@ -91,7 +94,7 @@ export function archiveWal(
   async function run(): Promise<void> {
     while (!isStopped()) {
       const pause = await look().catch((err: unknown) => {
-        log.error({ err }, 'WAL waits on the disk, and could not be given up');
+        log.error({ err }, 'WAL accumulates on the disk and could not be discarded');
         return PAUSE_MS;
       });
       await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);

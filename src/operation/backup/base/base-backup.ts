@@ -49,7 +49,7 @@ export async function makeBase(
   });
   const { archive, manifest } = stored;
   const clock = await clockOf(query);
-  if (!archive || !manifest) throw new Error('the server sent no whole base backup');
+  if (!archive || !manifest) throw new Error('the server sent an incomplete base backup');
   const wal = openWalStore(store, system_identifier);
   const last = segmentName({ timeline: position.timeline, number: segmentOf(position.stop_lsn) });
   for (const deadline = performance.now() + WAL_MS; !(await wal.has(last)); await delay(LOOK_MS)) {
@@ -63,7 +63,7 @@ export async function makeBase(
 
 async function clockOf(query: Query): Promise<string> {
   const [clock] = await query<{ now: string }>(sql`select clock_timestamp() as now`);
-  if (!clock) throw new Error('the database did not say what time it is');
+  if (!clock) throw new Error('the database did not report its time');
   return clock.now;
 }
 
@@ -104,7 +104,7 @@ export async function verifyBase(
       const expected = left.get(name);
       const found = measured.result();
       if (expected && (expected.sha256 !== found.sha256 || expected.byte_size !== found.byte_size)) {
-        throw new DamagedObject(`its file ${name} is not what PostgreSQL wrote`);
+        throw new DamagedObject(`its file ${name} differs from what PostgreSQL wrote`);
       }
       left.delete(name);
     }
@@ -137,7 +137,7 @@ export async function unpackBase(
     }
     const expected = files.get(name);
     if (expected && expected.sha256 !== measured.result().sha256) {
-      throw new DamagedObject(`${name} of the base backup is not what PostgreSQL wrote`);
+      throw new DamagedObject(`${name} of the base backup differs from what PostgreSQL wrote`);
     }
   }
 }

@@ -46,13 +46,15 @@ function readHeader(header: Buffer): Omit<TarEntry, 'content'> {
   const text = (from: number, length: number) => header.toString('utf8', from, from + length).replace(/\0.*$/s, '');
   const octal = (from: number, length: number) => Number.parseInt(text(from, length).trim() || '0', 8);
   const sum = header.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 32 : byte), 0);
-  if (sum !== octal(148, 8)) throw new DamagedObject('a header in its archive has another sum');
+  if (sum !== octal(148, 8)) throw new DamagedObject('a header in its archive has a wrong checksum');
   const name = text(0, 100).replace(/\/$/, '');
   const type = text(156, 1);
   const byte_size = octal(124, 12);
   const isInside = name !== '' && !name.startsWith('/') && !name.split('/').includes('..');
   if (!isInside || !['', '0', '5'].includes(type) || !Number.isSafeInteger(byte_size)) {
-    throw new DamagedObject(`its archive has what a base backup has not: ${JSON.stringify(name)}, type ${type}`);
+    throw new DamagedObject(
+      `its archive has an entry that is not allowed in a base backup: ${JSON.stringify(name)}, type ${type}`,
+    );
   }
   return { name, isFolder: type === '5', byte_size };
 }
@@ -65,7 +67,7 @@ function openBytes(content: Content) {
   async function some(max: number): Promise<Uint8Array> {
     while (have.length === 0) {
       const { value, done } = await source.next();
-      if (done) throw new DamagedObject('its archive is cut off');
+      if (done) throw new DamagedObject('its archive is truncated');
       have = value;
     }
     const part = have.subarray(0, max);
@@ -81,7 +83,7 @@ function openBytes(content: Content) {
         if (have.length === 0) {
           const { value, done } = await source.next();
           if (done && parts.length === 0) return undefined;
-          if (done) throw new DamagedObject('its archive is cut off');
+          if (done) throw new DamagedObject('its archive is truncated');
           have = value;
           continue;
         }

@@ -34,11 +34,11 @@ export async function findRecoverable(
   const [earliest] = found;
   if (!earliest) {
     throw new RestoreRefused(
-      'no backup has a base backup, which a moment is recovered from: BACKUP_WAL makes the next ones have it. "ibid restore" without --at restores a backup.',
+      'no backup has a base backup to recover from: with BACKUP_WAL, later backups include one. "ibid restore" without --at restores a backup.',
     );
   }
   const best = found.findLast(({ base }) => moment === undefined || base.stopped_at <= moment);
-  if (!best) throw new RestoreRefused(`the earliest moment that can be recovered is ${earliest.base.stopped_at}.`);
+  if (!best) throw new RestoreRefused(`the earliest recoverable moment is ${earliest.base.stopped_at}.`);
   const chain = await chainOf(store, best.base);
   const wal = openWalStore(store, best.base.system_identifier);
   const last = chain.segments.at(-1);
@@ -51,7 +51,7 @@ export async function findRecoverable(
   const { written_at: stored_until } = await wal.read(last);
   if (moment !== undefined && moment > stored_until) {
     throw new RestoreRefused(
-      `the WAL that is stored ends at ${stored_until}${why}: "--at latest" restores what was committed until then.`,
+      `the stored WAL ends at ${stored_until}${why}: "--at latest" restores everything committed until then.`,
     );
   }
   return { ...best, chain, stored_until };

@@ -125,7 +125,7 @@ test('while the backup store is away writes continue, a kill loses no segment, a
   await storeAll();
   const { isWhole, lines } = await ibid({}, 'verify-backup');
   assert.ok(isWhole, lines.join('\n'));
-  assert.match(lines.at(-1) ?? '', /segments of WAL, to recover any moment from/);
+  assert.match(lines.at(-1) ?? '', /WAL segments; any moment from .* can be recovered/);
 });
 
 test('a restore to a moment has everything answered before it, with files, and nothing later', async () => {
@@ -153,7 +153,7 @@ test('a restore to a moment has everything answered before it, with files, and n
   assert.equal((await again.db.query(sql`select 1 from service_controls where jobs_are_paused`)).length, 1);
   copy.kill('SIGTERM');
   assert.equal((await copy.ended).code, 0);
-  await assert.rejects(ibid(restored, 'restore', '--at', moment), /has a database: give a new DATA_DIR/);
+  await assert.rejects(ibid(restored, 'restore', '--at', moment), /has a database: set a new DATA_DIR/);
 });
 
 test('a flipped bit in a base backup or segment, and a missing segment, are found and named', async () => {
@@ -210,7 +210,7 @@ test('the option is refused with advice if DATABASE_URL or SERVICE_DATABASE_URL 
   for (const external of [{ DATABASE_URL: url }, { SERVICE_DATABASE_URL: url }]) {
     assert.throws(
       () => readConfig({ ...env, ...external }),
-      /BACKUP_WAL is for the PostgreSQL that the service runs itself.*pgBackRest/,
+      /BACKUP_WAL works only with the service's own PostgreSQL.*pgBackRest/,
     );
   }
   assert.throws(() => readConfig({ ...env, BACKUP_WAL: '7' }), /how many days back/);

@@ -115,7 +115,7 @@ async function shipFile(wal: WalStore, folder: string, name: string): Promise<st
   if (!(await wal.has(name))) await wal.write(name, { content, written_at });
   else if (!(await wal.read(name)).content.equals(content)) {
     throw new Error(
-      `${wal.nameOf(name)} has other bytes than this service wrote: another copy of it stores its WAL there, so give one of them another BACKUP_URL.`,
+      `${wal.nameOf(name)} has other bytes than this service wrote: another copy of the service stores its WAL there. Give each copy its own BACKUP_URL.`,
     );
   }
   await rm(path, { force: true });
@@ -132,7 +132,7 @@ async function shipFiles(from: ShippedFrom, wal: WalStore, { files_until }: WalA
   const { query, blobs, store, known = new Set() } = from;
   const [clock] = await query<{ now: string; since: string }>(sql`
     select now() as now, (${files_until}::timestamptz - ${OVERLAP})::text as since`);
-  if (!clock) throw new Error('the database did not say what time it is');
+  if (!clock) throw new Error('the database did not report its time');
   const { now, since } = clock;
   if (known.size > KNOWN_MAX) known.clear();
   let after: KeptFile = { sha256: '', kept_at: since };

@@ -29,7 +29,7 @@ export async function readWalArchive(query: Query): Promise<WalArchive> {
     select (select system_identifier::text from pg_control_system()) as system_identifier,
       last_segment, files_until, gap_at, based_at
     from wal_archive`);
-  if (!row) throw new Error('the state of the archive of WAL has disappeared');
+  if (!row) throw new Error('the state of the WAL archive is missing');
   return row;
 }
 

@@ -31,7 +31,7 @@ export function openWalStore(store: BackupStore, system_identifier: string) {
     async read(name: string): Promise<StoredWal> {
       const bytes = await store.readSealed(nameOf(name));
       const end = bytes.indexOf(10);
-      if (end === -1) throw new DamagedObject('it is cut off');
+      if (end === -1) throw new DamagedObject('it is truncated');
       return {
         written_at: bytes.subarray(0, end).toString(),
         content: await promisify(gunzip)(bytes.subarray(end + 1)),
