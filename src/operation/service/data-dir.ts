@@ -36,7 +36,7 @@ function dataDirError(cause: unknown, folder: string): StartError {
   const known = toStartError(cause, folder);
   if (known instanceof StartError) return known;
   return new StartError(
-    `DATA_DIR ${folder} cannot be used (${(cause as Error).message}): set DATA_DIR to a folder that can be written.`,
+    `DATA_DIR ${folder} cannot be used (${(cause as Error).message}): set DATA_DIR to a writable folder.`,
     { cause },
   );
 }

@@ -102,7 +102,7 @@ const UNDEFINED_FUNCTION = '42883';
 
 function notMigrated([first, ...others]: readonly Migration[]): StartError {
   return new StartError(
-    `The database lacks ${1 + others.length} migrations, the first of which is ${first?.name}: run "ibid migrate" of this version with DATABASE_URL for the owner of the database, then start this again.`,
+    `The database lacks ${1 + others.length} migrations, starting with ${first?.name}: run "ibid migrate" of this version with DATABASE_URL as the owner of the database, then start the service again.`,
   );
 }
 
@@ -112,7 +112,7 @@ function notMigrated([first, ...others]: readonly Migration[]): StartError {
  */
 export async function followClock(query: Query, log: Logger): Promise<() => Promise<void>> {
   const stop = await followDatabaseClock(query, (err) =>
-    log.error({ err }, 'the clock of this process was not compared with the database or differs too much'),
+    log.error({ err }, "the clock of this process could not be compared with the database's or differs too much"),
   );
   return async () => stop();
 }

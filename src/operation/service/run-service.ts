@@ -9,7 +9,7 @@ import { VERSION } from './version.ts';
 
 /** Runs the service until it is stopped, then exits the process. */
 export async function runService(config: Config): Promise<void> {
-  process.stdout.write(`Ibid ${VERSION} starts, with its data in ${resolve(config.DATA_DIR)}\n`);
+  process.stdout.write(`Ibid ${VERSION} is starting, with its data in ${resolve(config.DATA_DIR)}\n`);
   const log = openLog(config);
   await runUntilStopped(log, async () => {
     const { address, welcome, stop } = await startService(config, log, { forkWorker });
@@ -25,5 +25,5 @@ export async function runService(config: Config): Promise<void> {
 function welcomeMessage(config: Config, link: string | undefined): string {
   if (link === undefined) return '';
   const missing = missingPublicUrl(config);
-  return `\nThere is no user yet. Open this link in a browser to create the first one:\n\n  ${link}\n\n${missing ? `${missing}\n\n` : ''}`;
+  return `\nThere is no user yet. Open this link in a browser to create the first user:\n\n  ${link}\n\n${missing ? `${missing}\n\n` : ''}`;
 }

@@ -44,7 +44,7 @@ export async function runUntilStopped(log: Logger, start: () => Promise<Running>
     await running.stop();
     process.exit(0);
   } catch (err) {
-    log.error({ err }, 'the stop was not orderly');
+    log.error({ err }, 'shutdown was not clean');
     process.exit(1);
   }
 }

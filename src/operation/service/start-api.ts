@@ -142,7 +142,7 @@ function makeApp(started: Started, services: Services, queues: readonly RequestQ
         rates,
         query,
         findOwner: ownerFinder(db),
-        onFindOwnerFailed: (err) => log.warn({ err }, 'a request was not counted by its user'),
+        onFindOwnerFailed: (err) => log.warn({ err }, 'a request was not counted for its user'),
       }),
     trustedProxies: config.TRUSTED_PROXIES,
     requestLogSize: config.REQUEST_LOG_SIZE,
@@ -181,12 +181,11 @@ async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config):
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
-      throw new StartError(`Port ${port} of ${host} is in use: stop what listens there, or set PORT.`);
-    if (code === 'EACCES')
-      throw new StartError(`Port ${port} needs more rights than this user has: set PORT to 1024 or above.`);
+      throw new StartError(`Port ${port} of ${host} is in use: stop the program that uses it, or set PORT.`);
+    if (code === 'EACCES') throw new StartError(`Port ${port} requires more privileges: set PORT to 1024 or above.`);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
       throw new StartError(
-        `HOST ${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or one that it has.`,
+        `HOST ${host} is not an address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or another address of this machine.`,
       );
     }
     throw cause;

@@ -58,7 +58,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     onStop(async () => stopReleasing());
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
-    await stop().catch((err: unknown) => log.error({ err }, 'stopping after a failed start was not orderly'));
+    await stop().catch((err: unknown) => log.error({ err }, 'cleanup after a failed start was not clean'));
     throw error;
   }
 }

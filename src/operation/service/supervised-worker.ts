@@ -72,7 +72,7 @@ export function superviseWorker(
   async function release({ worker_id }: Life): Promise<void> {
     if (worker_id === undefined) return;
     await endLease(db.in(SERVICE).query, worker_id).catch((err: unknown) =>
-      log.warn({ err }, 'the lease of a worker process that is gone could not be ended; it ends by itself'),
+      log.warn({ err }, 'the lease of a terminated worker process could not be released; it expires by itself'),
     );
   }
 
@@ -86,7 +86,7 @@ export function superviseWorker(
     crashes = performance.now() - ended.startedAt > STABLE_MS ? 1 : crashes + 1;
     const seconds = Math.min(2 ** (crashes - 1), PAUSE_MAX_SECONDS);
     mayStartAt = performance.now() + 1_000 * seconds;
-    log.error({ code, signal, seconds }, 'the worker process ended unexpectedly; its jobs go on in a new one');
+    log.error({ code, signal, seconds }, 'the worker process ended unexpectedly; a new one continues its jobs');
     void release(ended);
   }
 
@@ -105,7 +105,7 @@ export function superviseWorker(
       // Counted instead of timed, because a timer of this process may be late itself.
       started.missed += 1;
       if (started.missed <= REPORTS_MISSED) return;
-      log.error('the worker process does not answer and is ended');
+      log.error('the worker process does not respond; terminating it');
       child.kill('SIGKILL');
     }, REPORT_MS);
     child.on('message', (message) => receive(started, message as FromWorker));

@@ -67,7 +67,7 @@ async function loadPackages() {
     return { api, sdk, exporter, resources };
   } catch (cause) {
     throw new StartError(
-      'OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: install the optional ones that package.json names as peerDependencies, or set it to nothing.',
+      'OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: install the optional peerDependencies in package.json, or leave the option empty.',
       { cause },
     );
   }

@@ -30,7 +30,7 @@ export async function startWorkerProcess(
 ): Promise<{ idle: Promise<void>; stop(): Promise<void> }> {
   const { onStop, stop } = stopInReverse();
   const begin = (await once(process, 'message')) as [ToWorker];
-  if (begin[0].kind !== 'begin') throw new Error('the service did not say which database it uses');
+  if (begin[0].kind !== 'begin') throw new Error('the service did not report which database it uses');
   await startTracing(config, log, onStop);
   const db = openServiceDb({
     ...serviceConnection(config, begin[0].connection),

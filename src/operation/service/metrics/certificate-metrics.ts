@@ -49,7 +49,7 @@ export function registerCertificateMetrics(registry: Registry, config: Config, o
   }
   new Gauge({
     name: 'ibid_certificate_expiry_timestamp_seconds',
-    help: 'When the certificate of a server ends: of PUBLIC_URL, the issuer, the bucket of files or backups, or smtps.',
+    help: 'When the certificate of a server expires: of PUBLIC_URL, the issuer, the bucket of files or backups, or smtps.',
     labelNames: ['place'],
     registers: [registry],
     collect() {

@@ -17,21 +17,23 @@ export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['us
     },
   });
   new Gauge(ofLanes('connections_used', 'Connections in use.', ({ used }) => used));
-  new Gauge(ofLanes('waiting', 'What waits for a connection.', ({ waiting }) => waiting));
-  new Counter(ofLanes('waits_total', 'How often no connection was free for a lane.', ({ waits }) => waits));
+  new Gauge(ofLanes('waiting', 'Requests and jobs waiting for a connection.', ({ waiting }) => waiting));
+  new Counter(ofLanes('waits_total', 'Times that a lane had no free connection.', ({ waits }) => waits));
   new Counter(
-    ofLanes('share_waits_total', 'How often a tenant waited for its own requests.', ({ share_waits }) => share_waits),
+    ofLanes('share_waits_total', 'Times that a tenant waited for its own requests.', ({ share_waits }) => share_waits),
   );
+  new Counter(ofLanes('wait_seconds_total', 'Time spent waiting for connections.', ({ wait_seconds }) => wait_seconds));
   new Counter(
-    ofLanes('wait_seconds_total', 'How long was waited for connections.', ({ wait_seconds }) => wait_seconds),
+    ofLanes(
+      'refused_total',
+      'Requests refused because the queue was full or the wait was too long.',
+      ({ refused }) => refused,
+    ),
   );
-  new Counter(
-    ofLanes('refused_total', 'What was refused because too much waited, or too long.', ({ refused }) => refused),
-  );
-  new Counter(ofLanes('seconds_total', 'How long connections were in use.', ({ held_seconds }) => held_seconds));
+  new Counter(ofLanes('seconds_total', 'Time that connections were in use.', ({ held_seconds }) => held_seconds));
   new Gauge({
     name: 'ibid_workspace_database_seconds',
-    help: 'How long the 20 workspaces that used connections longest lately used them; halved every 5 minutes.',
+    help: 'Recent connection time of the 20 workspaces that used connections longest; halved every 5 minutes.',
     labelNames: ['workspace_id'],
     registers,
     collect() {
@@ -41,7 +43,7 @@ export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['us
   });
   new Gauge({
     name: 'ibid_clock_skew_seconds',
-    help: "By how much the clock of this process is ahead of the database's.",
+    help: "How far the clock of this process is ahead of the database's.",
     registers,
     collect() {
       this.set(clockSkewMs() / 1_000);

@@ -21,7 +21,7 @@ export function openJobMetrics(
   const registers = [registry];
   new Gauge({
     name: 'ibid_jobs',
-    help: 'Jobs of all processes. Public jobs that have ended are not counted.',
+    help: 'Jobs of all processes. Finished public jobs are not counted.',
     labelNames: ['name', 'lane', 'status'],
     registers,
     async collect() {
@@ -37,7 +37,7 @@ export function openJobMetrics(
   });
   new Gauge({
     name: 'ibid_jobs_oldest_waiting_seconds',
-    help: 'For how long the job that has waited longest in the lane is due; 0 if none is.',
+    help: 'How long the oldest due job in the lane has been waiting; 0 if there is none.',
     labelNames: ['lane'],
     registers,
     async collect() {

@@ -7,14 +7,14 @@ export function registerRenderingMetrics(registry: Registry, { spending }: Rende
   new Gauge({
     ...options,
     name: 'ibid_rendering_pending',
-    help: 'Texts that wait to be rendered or are rendered now.',
+    help: 'Texts being rendered or waiting to be rendered.',
     collect() {
       for (const kind of RENDERING_KINDS) this.set({ kind }, spending[kind].pending);
     },
   });
-  counter('ibid_rendering_texts_total', 'Texts that were rendered.', 'rendered');
+  counter('ibid_rendering_texts_total', 'Rendered texts.', 'rendered');
   counter('ibid_rendering_wait_seconds_total', 'Time that texts waited for a process.', 'waitSeconds');
-  counter('ibid_rendering_cpu_seconds_total', 'CPU time of the processes that render.', 'cpuSeconds');
+  counter('ibid_rendering_cpu_seconds_total', 'CPU time of the rendering processes.', 'cpuSeconds');
 
   function counter(name: string, help: string, field: 'rendered' | 'waitSeconds' | 'cpuSeconds'): void {
     new Counter({

@@ -15,17 +15,17 @@ export function registerReplicaMetrics(registry: Registry, replicas: ServiceDb['
     },
   });
   new Gauge(
-    of('ibid_replica_up', '1 while the replica answers reads, 0 while the primary does.', ({ isUp }) => (isUp ? 1 : 0)),
+    of('ibid_replica_up', '1 while the replica answers reads, 0 while the primary answers them.', ({ isUp }) =>
+      isUp ? 1 : 0,
+    ),
   );
-  new Gauge(
-    of('ibid_replica_lag_seconds', 'By how much it was behind when last looked at.', ({ lag_seconds }) => lag_seconds),
-  );
-  new Gauge(of('ibid_replica_lag_bytes', 'The same in bytes of the write-ahead log.', ({ lag_bytes }) => lag_bytes));
-  new Counter(of('ibid_replica_reads_total', 'Reads that it answered.', ({ reads }) => reads));
+  new Gauge(of('ibid_replica_lag_seconds', 'Replication lag at the last check.', ({ lag_seconds }) => lag_seconds));
+  new Gauge(of('ibid_replica_lag_bytes', 'The same, in bytes of the write-ahead log.', ({ lag_bytes }) => lag_bytes));
+  new Counter(of('ibid_replica_reads_total', 'Reads answered by the replica.', ({ reads }) => reads));
   new Counter(
     of(
       'ibid_replica_fallbacks_total',
-      'Reads that it was asked and the primary answered.',
+      'Reads sent to the replica but answered by the primary.',
       ({ fallbacks }) => fallbacks,
     ),
   );

@@ -6,7 +6,7 @@ export function registerRequestMetrics(registry: Registry, { spending }: Request
   const registers = [registry];
   new Counter({
     name: 'ibid_requests_total',
-    help: 'Requests by group of endpoints, kind (read, write, stream) and class of status.',
+    help: 'Requests by endpoint group, kind (read, write, stream) and status class.',
     labelNames: ['group', 'kind', 'status'],
     registers,
     collect() {
@@ -18,7 +18,7 @@ export function registerRequestMetrics(registry: Registry, { spending }: Request
   });
   new Counter({
     name: 'ibid_request_seconds_total',
-    help: 'How long requests took, from their first byte to the last one of their answer.',
+    help: 'Duration of requests, from the first byte of the request to the last byte of the response.',
     labelNames: ['group', 'kind'],
     registers,
     collect() {

@@ -49,7 +49,9 @@ export async function serveMetrics(
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
-        new StartError(`METRICS_PORT ${port} cannot be used (${error.code}): set it to a free port, or to nothing.`),
+        new StartError(
+          `METRICS_PORT ${port} cannot be used (${error.code}): set it to a free port, or leave it empty.`,
+        ),
       ),
     );
     server.listen(port, host, resolve);
@@ -67,7 +69,7 @@ function registerAll(
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'ibid_build_info',
-    help: 'Always 1; the labels say which version runs, on which Node.js.',
+    help: 'Always 1; the labels give the version and its Node.js.',
     labelNames: ['version', 'node'],
     registers: [registry],
   }).set({ version: VERSION, node: process.version }, 1);
@@ -76,7 +78,7 @@ function registerAll(
   registerDatabaseMetrics(registry, db.usage);
   registerReplicaMetrics(registry, db.replicas);
   registerDiskMetrics(registry, config);
-  registerCertificateMetrics(registry, config, warn('a certificate could not be looked at'));
+  registerCertificateMetrics(registry, config, warn('could not check a certificate'));
   registerStateMetrics(registry, query, warn('the state of the service could not be read for a scrape of metrics'));
   addUsageMetrics(registry, query, warn('the usage of workspaces could not be measured'));
   return { onAttempt: openJobMetrics(registry, { query, jobs: JOBS, log }), onMail: openMailMetrics(registry) };
@@ -85,7 +87,7 @@ function registerAll(
 function openMailMetrics(registry: Registry): OnMail {
   const counter = new Counter({
     name: 'ibid_mail_total',
-    help: 'Messages by what the mail server said: sent, deferred (tried again) or refused.',
+    help: "Messages by the mail server's response: sent, deferred (to be retried) or refused.",
     labelNames: ['outcome'],
     registers: [registry],
   });

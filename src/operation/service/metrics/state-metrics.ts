@@ -36,38 +36,40 @@ export function registerStateMetrics(registry: Registry, query: Query, onFailed:
         if (typeof number === 'number') this.set(number);
       },
     });
-  gauge('ibid_search_backlog', 'Documents that wait to be merged into the search indexes.', (state) => state.documents);
+  gauge('ibid_search_backlog', 'Documents waiting to be merged into the search indexes.', (state) => state.documents);
   gauge(
     'ibid_search_backlog_oldest_seconds',
-    'For how long the oldest of these documents waits.',
+    'How long the oldest of these documents has been waiting.',
     (state) => state.oldest_seconds,
   );
-  gauge('ibid_jobs_paused', '1 while jobs and mail of the whole service are paused, as after a restore.', (state) =>
-    Number(state.jobs_are_paused),
+  gauge(
+    'ibid_jobs_paused',
+    '1 while jobs and mail of the whole service are paused, such as after a restore.',
+    (state) => Number(state.jobs_are_paused),
   );
   gauge(
     'ibid_backup_last_success_timestamp_seconds',
-    'When the snapshot of the latest complete backup was taken; absent if there is none.',
+    'Time of the snapshot of the latest complete backup; absent if there is none.',
     (state) => state.made_at,
   );
   gauge(
     'ibid_backup_last_end_timestamp_seconds',
-    'When the last attempt of a backup ended; absent if there was none.',
+    'Time when the last backup attempt ended; absent if there was none.',
     (state) => state.ended_at,
   );
   gauge(
     'ibid_wal_stored_until_timestamp_seconds',
-    'What was committed before this moment can be recovered from the place of backups; absent without BACKUP_WAL.',
+    'Everything committed before this time can be recovered from the backups; absent without BACKUP_WAL.',
     (state) => state.wal_until,
   );
   gauge(
     'ibid_wal_needs_base_backup',
-    '1 while no moment of now can be recovered, because WAL was lost or there is no base backup yet; absent without BACKUP_WAL.',
+    '1 while no current moment can be recovered, because WAL was lost or there is no base backup yet; absent without BACKUP_WAL.',
     (state) => (state.wal_gap === null ? null : Number(state.wal_gap)),
   );
   new Gauge({
     name: 'ibid_backup_last_outcome',
-    help: '1 for how the last attempt of a backup ended: succeeded, incomplete (the file store did not have all files) or failed.',
+    help: '1 for the outcome of the last backup attempt: succeeded, incomplete (files were missing from the file store) or failed.',
     labelNames: ['outcome'],
     registers: [registry],
     async collect() {

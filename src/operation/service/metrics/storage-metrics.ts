@@ -23,8 +23,8 @@ export function registerDiskMetrics(registry: Registry, { DATA_DIR, BACKUP_URL }
     });
   gauge(
     'ibid_disk_free_bytes',
-    'What is left for this process on the disk of DATA_DIR, and of a folder for backups.',
+    'Free space for this process on the disk of DATA_DIR, and of a folder for backups.',
     'bavail',
   );
-  gauge('ibid_disk_size_bytes', 'The size of that disk.', 'blocks');
+  gauge('ibid_disk_size_bytes', 'Size of that disk.', 'blocks');
 }

@@ -24,7 +24,7 @@ export function addUsageMetrics(registry: Registry, query: Query, onFailed: (err
   }
   new Gauge({
     name: 'ibid_usage',
-    help: 'What all workspaces together have of what is limited.',
+    help: 'Usage of all workspaces together, by quota.',
     labelNames: ['name'],
     registers: [registry],
     async collect() {
@@ -34,7 +34,7 @@ export function addUsageMetrics(registry: Registry, query: Query, onFailed: (err
   });
   new Gauge({
     name: 'ibid_workspace_usage',
-    help: `What the ${LARGEST} workspaces that store the most have of what is limited.`,
+    help: `Usage of the ${LARGEST} workspaces that store the most, by quota.`,
     labelNames: ['workspace_id', 'name'],
     registers: [registry],
     async collect() {
