@@ -144,10 +144,10 @@ test('the commands for plans without a payment do as documented, and cannot chan
     (text) => text.includes('acme is made'),
   );
   const printed = (await next('npx ibid plan acme')).split('\n').filter((line) => line.startsWith('acme: '));
-  assert.match(printed[0] ?? '', /^acme: on no plan/);
+  assert.match(printed[0] ?? '', /^acme: no plan/);
   assert.match(printed[1] ?? '', /^acme: enterprise, .*until 2027-12-31/);
   assert.match(printed[2] ?? '', /^acme: team_annual, 50 seats/);
-  assert.match(printed[3] ?? '', /^acme: on no plan/);
+  assert.match(printed[3] ?? '', /^acme: no plan/);
   assert.equal(blocks, BLOCKS.length, 'every block was run');
   shell.stdin.write('ibid plan "$WORKSPACE" free; echo "it ended with $?"\n');
   await until(

@@ -70,7 +70,7 @@ longTest(
     assert.equal((await ibid('jobs')).stdout, '');
     const again = await ibid('jobs', 'retry', job_id);
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /there is no failed job/);
+    assert.match(again.stderr, /no failed job/);
   },
 );
 

@@ -25,15 +25,15 @@ function problemOf(args: string[], options: Flags, most: number): string | undef
   for (const token of tokens) {
     if (token.kind === 'positional') {
       left -= 1;
-      if (left < 0) return `"${token.value}" is one argument too many.`;
+      if (left < 0) return `unexpected argument "${token.value}".`;
     }
     if (token.kind !== 'option') continue;
     const { name, rawName, value, inlineValue } = token;
     const option = options[name];
-    if (!option) return `there is no option ${rawName}${suggestion(name, Object.keys(options), '--')}.`;
+    if (!option) return `unknown option ${rawName}${suggestion(name, Object.keys(options), '--')}.`;
     if (option.type === 'boolean' && value !== undefined) return `${rawName} takes no value.`;
     if (option.type === 'string' && (value === undefined || (!inlineValue && value.startsWith('-')))) {
-      return `${rawName} takes a value.`;
+      return `${rawName} requires a value.`;
     }
   }
   return undefined;
@@ -43,5 +43,5 @@ function problemOf(args: string[], options: Flags, most: number): string | undef
 export function suggestion(name: string, known: readonly string[], prefix = ''): string {
   const upper = known.map((each) => each.toUpperCase());
   const near = nearestName(name, upper);
-  return near === undefined ? '' : `: write ${prefix}${near.toLowerCase()}`;
+  return near === undefined ? '' : ` (did you mean ${prefix}${near.toLowerCase()}?)`;
 }

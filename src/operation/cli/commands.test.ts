@@ -83,26 +83,26 @@ test('an unknown command or option or an excess argument is named, and nothing i
   for (const call of CALLS) {
     const { failed } = await ibid(`${call} --nonsense`);
     if (call === 'start') assert.match(failed, /^start takes no arguments/);
-    else if (call === 'workspace') assert.match(failed, /^there is no command "workspace --nonsense"\./);
-    else assert.match(failed, /^there is no option --nonsense\.\n\n {2}ibid /, call);
+    else if (call === 'workspace') assert.match(failed, /^unknown command "workspace --nonsense"\./);
+    else assert.match(failed, /^unknown option --nonsense\.\n\n {2}ibid /, call);
     const many = await ibid(`${call} a b c d`);
     assert.equal(many.isSound, false, call);
     assert.match(many.failed, /\n\n? {2}ibid /, call);
   }
   for (const [line, expected] of [
-    ['verfy', /^there is no command "verfy": write verify\.\n\nUsage:/],
-    ['fly', /^there is no command "fly"\.\n\nUsage:/],
-    ['workspaces', /^there is no command "workspaces": write workspace\.\n\n/],
-    ['toString', /^there is no command "toString"\./],
-    ['--nonsense', /^there is no option --nonsense\.\n\nUsage:/],
-    ['key --email', /^--email takes a value\./],
-    ['key --email --name x', /^--email takes a value\./],
+    ['verfy', /^unknown command "verfy" \(did you mean verify\?\)\.\n\nUsage:/],
+    ['fly', /^unknown command "fly"\.\n\nUsage:/],
+    ['workspaces', /^unknown command "workspaces" \(did you mean workspace\?\)\.\n\n/],
+    ['toString', /^unknown command "toString"\./],
+    ['--nonsense', /^unknown option --nonsense\.\n\nUsage:/],
+    ['key --email', /^--email requires a value\./],
+    ['key --email --name x', /^--email requires a value\./],
     ['migrate --plan=x', /^--plan takes no value\./],
-    ['migrate --plna', /^there is no option --plna\./],
-    ['verify --public-kye', /^there is no option --public-kye: write --public-key\./],
-    ['jobs retyr x', /^there is no command "jobs retyr"\./],
-    ['jobs retry', /^name a job: /],
-    ['key', /^say whose key it is/],
+    ['migrate --plna', /^unknown option --plna\./],
+    ['verify --public-kye', /^unknown option --public-kye \(did you mean --public-key\?\)\./],
+    ['jobs retyr x', /^unknown command "jobs retyr"\./],
+    ['jobs retry', /^give the ID of a job: /],
+    ['key', /^give the address of the user/],
   ] as const) {
     assert.match((await ibid(line)).failed, expected, line);
   }
@@ -116,7 +116,7 @@ test('a command on a DATA_DIR without a database names the folder and creates no
     for (const line of ON_OWN_DATABASE) {
       const { isSound, failed } = await ibid(line, { DATA_DIR });
       assert.equal(isSound, false, line);
-      assert.ok(failed.startsWith(`there is no database in ${DATA_DIR}: set DATA_DIR`), `${line}: ${failed}`);
+      assert.ok(failed.startsWith(`no database in ${DATA_DIR}: set DATA_DIR`), `${line}: ${failed}`);
     }
     assert.equal(existsSync(join(DATA_DIR, 'postgres')), false);
   }

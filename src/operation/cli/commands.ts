@@ -25,7 +25,7 @@ interface Command {
   run(env: Env, args: string[], print: Print): unknown;
 }
 
-const START_USAGE = `  ibid start                                                    the service, as "npm start" does in a checkout`;
+const START_USAGE = `  ibid start                                                    starts the service, like "npm start" in a checkout`;
 
 const ofBackups = (name: string): Command => ({
   usage: BACKUP_USAGE,
@@ -64,9 +64,9 @@ export const COMMANDS: Record<string, Command> = {
 
 const HELP = `Usage:
 ${[...new Set(Object.values(COMMANDS).map(({ usage }) => usage.trimEnd()))].join('\n')}
-  ibid COMMAND --help                                           what one of them takes
-  ibid --version                                                the version of this program
-All but start, migrate and restore work on the database of DATA_DIR or DATABASE_URL that a service has made.`;
+  ibid COMMAND --help                                           shows the usage of one command
+  ibid --version                                                shows the version of this program
+All commands except start, migrate and restore need a database that a service has created, in DATA_DIR or at DATABASE_URL.`;
 
 const ASKS_FOR_HELP = new Set(['--help', '-h']);
 const ASKS_FOR_VERSION = new Set(['--version', '-v']);
@@ -80,7 +80,7 @@ export async function runCommand(env: Env, args: readonly string[], print: Print
   const command = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
   if (!command && first !== '' && !first.startsWith('-')) {
     const instead = suggestion(first, Object.keys(COMMANDS));
-    throw new UsageError(`there is no command "${first}"${instead}.\n\n${HELP}`);
+    throw new UsageError(`unknown command "${first}"${instead}.\n\n${HELP}`);
   }
   const flags = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (flags.some((flag) => ASKS_FOR_VERSION.has(flag))) {
@@ -91,7 +91,7 @@ export async function runCommand(env: Env, args: readonly string[], print: Print
     return (await command.run(env, rest, print)) !== false;
   }
   if (!command && first !== '' && !ASKS_FOR_HELP.has(first)) {
-    throw new UsageError(`there is no option ${first}.\n\n${HELP}`);
+    throw new UsageError(`unknown option ${first}.\n\n${HELP}`);
   }
   print(command ? `Usage:\n${command.usage.trimEnd()}` : HELP);
   return true;

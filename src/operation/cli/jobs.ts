@@ -8,16 +8,17 @@ import { UsageError, withDatabase } from './with-database.ts';
 
 type Print = (line: string) => void;
 
-export const JOBS_USAGE = `  ibid jobs                                                     background jobs that failed for good, with their errors
-  ibid jobs retry JOB_ID                                        one of them again, with all its attempts`;
+export const JOBS_USAGE = `  ibid jobs                                                     lists permanently failed background jobs with their errors
+  ibid jobs retry JOB_ID                                        retries one of them, with all its attempts`;
 
 /** Runs `ibid jobs …`. Throws UsageError. */
 export async function runJobsCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
   const { positionals } = readArguments(args, { options: {}, most: 2, usage: JOBS_USAGE });
   const [action, job_id] = positionals;
   if (action === undefined) return withDatabase(config, ({ query }) => printFailedJobs(query, print));
-  if (action !== 'retry') throw new UsageError(`there is no command "jobs ${action}".\n\n${JOBS_USAGE}`);
-  if (job_id === undefined) throw new UsageError(`name a job: "ibid jobs" lists those that failed.\n\n${JOBS_USAGE}`);
+  if (action !== 'retry') throw new UsageError(`unknown command "jobs ${action}".\n\n${JOBS_USAGE}`);
+  if (job_id === undefined)
+    throw new UsageError(`give the ID of a job: "ibid jobs" lists the failed ones.\n\n${JOBS_USAGE}`);
   return withDatabase(config, (db) => retryJob(db, job_id, print));
 }
 
@@ -34,6 +35,6 @@ async function printFailedJobs(query: Query, print: Print): Promise<void> {
 /** Requeues a failed job with all its attempts. Throws UsageError if no failed job has this id. */
 async function retryJob(db: Db, job_id: string, print: Print): Promise<void> {
   const job = await retryFailedJob(db, COMMAND, job_id);
-  if (!job) throw new UsageError(`there is no failed job "${job_id}": ibid jobs lists them.`);
-  print(job.result === 'queued' ? `${job_id} is queued again` : `${job_id} is removed, because a newer one is queued`);
+  if (!job) throw new UsageError(`no failed job "${job_id}": list them with ibid jobs.`);
+  print(job.result === 'queued' ? `${job_id} is queued again` : `${job_id} was removed, because a newer one is queued`);
 }

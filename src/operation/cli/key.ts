@@ -9,8 +9,8 @@ import type { Config } from '../config.ts';
 import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 
-export const KEY_USAGE = `  ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, created if new
-  ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user`;
+export const KEY_USAGE = `  ibid key --email ADDRESS [--name NAME]                        creates a personal API key of that user, who is created if new
+  ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   creates a key for one workspace of that user`;
 
 interface KeyOptions {
   email: string;
@@ -35,11 +35,11 @@ export async function runKeyCommand(
     usage: KEY_USAGE,
   });
   const { email, workspace, name } = values;
-  if (email === undefined) throw new UsageError(`say whose key it is: --email ADDRESS.\n\n${KEY_USAGE}`);
+  if (email === undefined) throw new UsageError(`give the address of the user: --email ADDRESS.\n\n${KEY_USAGE}`);
   const domains = config.SIGN_IN_DOMAINS;
   if (!isOfDomains(email.trim(), domains)) {
     throw new UsageError(
-      `SIGN_IN_DOMAINS is ${domains.join(',')}, so ${email} may not use this service. Add its domain there, or take another address.`,
+      `SIGN_IN_DOMAINS is ${domains.join(',')}, so ${email} may not use this service. Add its domain, or use another address.`,
     );
   }
   await withDatabase(config, async (db) => print(await makeKey(db, { email, name, workspace_id: workspace ?? null })));
@@ -51,7 +51,7 @@ export async function runKeyCommand(
  */
 export async function makeKey(db: Db, options: KeyOptions): Promise<string> {
   const email = normalizeEmail(options.email);
-  if (email === undefined) throw new UsageError(`"${options.email}" is not one plain e-mail address.`);
+  if (email === undefined) throw new UsageError(`"${options.email}" is not a single plain e-mail address.`);
   const [known] = await db.query<{ user_id: string }>(sql`
     select user_id from users where email = ${email} and email_verified order by user_id limit 1`);
   const user_id = known?.user_id ?? (await ensureUser(db.query, ownProfile(email)));

@@ -8,14 +8,14 @@ import { onWait, withConnection, withNewConnection } from './with-database.ts';
 
 type Print = (line: string) => void;
 
-export const MIGRATE_USAGE = `  ibid migrate --plan                                           what the next start changes in the database, and who has to stop
-  ibid migrate                                                  changes it now, without starting the service`;
+export const MIGRATE_USAGE = `  ibid migrate --plan                                           shows what the next start changes in the database, and which releases must stop
+  ibid migrate                                                  migrates now, without starting the service`;
 
 const UP_TO_DATE = 'the database is up to date';
 
 const KINDS = {
   transaction: 'one transaction',
-  concurrently: 'indexes, beside reads and writes',
+  concurrently: 'indexes, without blocking reads and writes',
   batches: 'rows, in batches',
 };
 
@@ -42,15 +42,15 @@ function describe(migration: Migration): string {
   const works = worksWith(migration);
   const who =
     works === null
-      ? 'no earlier release goes on'
+      ? 'no earlier release can keep running'
       : works === 'any'
-        ? 'earlier releases go on'
-        : `releases with ${works} go on`;
+        ? 'earlier releases can keep running'
+        : `releases with ${works} can keep running`;
   return `${migration.name}: ${KINDS[kindOf(migration)]}; ${who}`;
 }
 
 function adviceFor(pending: readonly Migration[]): string {
   return pending.every((migration) => worksWith(migration) !== null)
-    ? 'Processes of the release before may run meanwhile, and be started again.'
-    : 'Processes of the release before that run now go on, but cannot be started again afterwards: make a backup before (ibid backup).';
+    ? 'Processes of the previous release can keep running and be restarted.'
+    : 'Running processes of the previous release can keep running, but cannot be restarted afterwards: make a backup first (ibid backup).';
 }

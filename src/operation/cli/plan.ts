@@ -8,9 +8,9 @@ import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 import { findWorkspace, wholeNumber } from './workspace.ts';
 
-export const PLAN_USAGE = `  ibid plan WORKSPACE                                           the plan of a workspace
-  ibid plan WORKSPACE PLAN_ID [--seats N] [--until DATE]        sets it, without a payment; none: on no plan, and its
-                                                                seats are not limited`;
+export const PLAN_USAGE = `  ibid plan WORKSPACE                                           shows the plan of a workspace
+  ibid plan WORKSPACE PLAN_ID [--seats N] [--until DATE]        sets it without a payment; none: no plan, and
+                                                                unlimited seats`;
 
 type Print = (line: string) => void;
 
@@ -35,7 +35,7 @@ export async function runPlanCommand(config: Config, args: readonly string[], pr
     if (plan_id !== undefined) await setPlan(db, workspace_id, planOf(plans, plan_id), values);
     const [now] = await db.query<SetPlan>(sql`
       select plan_id, quantity, subscription_id, period_end from subscriptions where workspace_id = ${workspace_id}`);
-    if (!now) return print(`${slug}: on no plan`);
+    if (!now) return print(`${slug}: no plan`);
     const by = now.subscription_id === '' ? 'set by the operator' : `paid as ${now.subscription_id}`;
     print(`${slug}: ${now.plan_id}, ${now.quantity} seats, until ${now.period_end.slice(0, 10)}, ${by}`);
   });
@@ -46,9 +46,7 @@ function planOf(plans: readonly Plan[], plan_id: string): Plan | undefined {
   if (plan_id === 'none') return undefined;
   const plan = plans.find((candidate) => candidate.plan_id === plan_id);
   if (plan) return plan;
-  throw new UsageError(
-    `there is no plan "${plan_id}"; the plans are ${plans.map((it) => it.plan_id).join(', ')}, none.`,
-  );
+  throw new UsageError(`unknown plan "${plan_id}"; the plans are ${plans.map((it) => it.plan_id).join(', ')}, none.`);
 }
 
 async function setPlan(
@@ -60,14 +58,14 @@ async function setPlan(
   const quantity = seats === undefined ? Math.max(plan?.seats ?? 1, 1) : wholeNumber('--seats', seats, 1_000_000);
   const end = until === undefined ? endOf(plan) : new Date(`${until}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(until ?? '2000-01-01') || !(end.getTime() > Date.now())) {
-    throw new UsageError('--until is a day to come, as 2027-12-31.');
+    throw new UsageError('--until must be a future date, such as 2027-12-31.');
   }
   await db.transaction(async (query) => {
     await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for no key update`);
     const [before] = await query<SetPlan>(sql`
       select plan_id, quantity, subscription_id, period_end from subscriptions where workspace_id = ${workspace_id}`);
     if (before && before.subscription_id !== '') {
-      throw new UsageError('the workspace pays a subscription: end that at the payment provider first.');
+      throw new UsageError('the workspace pays for a subscription: end it at the payment provider first.');
     }
     await query(sql`delete from subscriptions where workspace_id = ${workspace_id}`);
     if (plan) {

@@ -20,11 +20,11 @@ const place = {
 };
 const world = await openWorld(place);
 
-test('seed creates people, pages, sources, a conflict and an unpaid bill, once', async () => {
+test('seed creates people, pages, sources, a conflict and an unpaid invoice, once', async () => {
   const lines: string[] = [];
   const seed = () => runSeedCommand(readConfig(place), ['--address', world.address], (line) => lines.push(line));
   await seed();
-  assert.match(lines.join('\n'), /3 people, 3 pages, 5 files, a conflict\nA bill of the plan \w+ is unpaid/);
+  assert.match(lines.join('\n'), /3 people, 3 pages, 5 files, a conflict\nAn invoice for the plan \w+ has been unpaid/);
   const ada = world.as(await makeKey(world.db, { email: 'ada@example.com', name: 'test', workspace_id: null }));
   const { body: overview } = await ada.get('/v1/overview');
   const { wiki_id, organization_id: workspace_id } = overview.wikis[0];
@@ -37,5 +37,5 @@ test('seed creates people, pages, sources, a conflict and an unpaid bill, once',
   assert.equal(opening.stale, true);
   const { body: billing } = await ada.get(`/v1/organizations/${workspace_id}/billing`);
   assert.equal(billing.status, 'past_due');
-  await assert.rejects(seed(), /was made before/);
+  await assert.rejects(seed(), /already exists/);
 });

@@ -8,9 +8,9 @@ import { readArguments } from './arguments.ts';
 import { makeKey } from './key.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 
-export const SEED_USAGE = `  ibid seed [--address http://127.0.0.1:8080]                   an example workspace in a running service: people, pages,
-                                                                sources, a conflict and, where plans are paid online, an
-                                                                unpaid bill`;
+export const SEED_USAGE = `  ibid seed [--address http://127.0.0.1:8080]                   creates an example workspace in a running service: people,
+                                                                pages, sources, a conflict and, if plans are paid online,
+                                                                an unpaid invoice`;
 
 type Print = (line: string) => void;
 
@@ -47,11 +47,12 @@ export async function runSeedCommand(config: Config, args: readonly string[], pr
     ({ ok }) => ok,
     () => false,
   );
-  if (!isServed) throw new UsageError(`no service answers at ${address}: start it first, or name it with --address.`);
+  if (!isServed)
+    throw new UsageError(`no service answers at ${address}: start it, or give its address with --address.`);
   await withDatabase(config, async (db) => {
     const api = apiOf(address, await makeKey(db, { email: OWNER, name: 'ibid seed', workspace_id: null }));
     const { workspace, workspace_created, overview } = await api('POST', '/v1/onboarding');
-    if (!workspace_created) throw new UsageError(`${OWNER} has a workspace already: the example was made before.`);
+    if (!workspace_created) throw new UsageError(`${OWNER} already has a workspace: the example already exists.`);
     const wiki = `/v1/wikis/${overview.wikis[0].wiki_id}`;
     await addMembers(db, workspace.workspace_id);
     await writePages(api, wiki);
@@ -76,7 +77,7 @@ function apiOf(address: string, key: string): Api {
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (!response.ok) throw new UsageError(`${method} ${path} was answered ${response.status}: ${text}`);
+    if (!response.ok) throw new UsageError(`${method} ${path} returned ${response.status}: ${text}`);
     return JSON.parse(text);
   };
 }
@@ -118,11 +119,12 @@ async function upload(api: Api, wiki: string, files: Record<string, string>): Pr
  */
 async function leaveUnpaid(db: Db, config: Config, workspace_id: string): Promise<string> {
   const plan = loadPlans(config.PLANS_FILE).find(({ checkout, unit_amount }) => checkout !== 'none' && unit_amount > 0);
-  if (config.STRIPE_SECRET_KEY === undefined || !plan) return 'No bill is unpaid: STRIPE_SECRET_KEY is not set.';
+  if (config.STRIPE_SECRET_KEY === undefined || !plan)
+    return 'There is no unpaid invoice: STRIPE_SECRET_KEY is not set.';
   await db.query(sql`
     insert into subscriptions (workspace_id, plan_id, quantity, subscription_id, currency, amount_due, period_start, period_end,
       unpaid_since, writes_end_at)
     values (${workspace_id}, ${plan.plan_id}, 3, 'sub_example', ${plan.currency}, ${3 * plan.unit_amount}, now(),
       now() + interval '30 days', now() - interval '1 day', now() + interval '6 days')`);
-  return `A bill of the plan ${plan.plan_id} is unpaid since yesterday.`;
+  return `An invoice for the plan ${plan.plan_id} has been unpaid since yesterday.`;
 }

@@ -11,7 +11,7 @@ import { refuseMissingDatabase, UsageError } from './with-database.ts';
 
 type Print = (line: string) => void;
 
-export const UPGRADE_USAGE = `  ibid upgrade                                                  moves the service's own PostgreSQL to the installed major version`;
+export const UPGRADE_USAGE = `  ibid upgrade                                                  upgrades the service's own PostgreSQL to the installed major version`;
 
 /**
  * Upgrades the own PostgreSQL to the installed major version. Copies and compares all rows, then replaces the old
@@ -20,7 +20,7 @@ export const UPGRADE_USAGE = `  ibid upgrade                                    
 export async function runUpgrade(config: Config, args: readonly string[], print: Print): Promise<void> {
   readArguments(args, { options: {}, most: 0, usage: UPGRADE_USAGE });
   if (config.DATABASE_URL ?? config.SERVICE_DATABASE_URL) {
-    throw new UsageError('The options name a PostgreSQL that Ibid does not run: upgrade that as its manual says.');
+    throw new UsageError('The options name a PostgreSQL that Ibid does not run: upgrade it as its manual describes.');
   }
   refuseMissingDatabase(config);
   const { DATA_DIR: dataDir } = config;
@@ -36,10 +36,10 @@ export async function runUpgrade(config: Config, args: readonly string[], print:
       await Promise.all([previous.close(), next.close()]);
     }
   });
-  if (!done) return print('the database is of the installed PostgreSQL already');
+  if (!done) return print('the database already has the installed PostgreSQL version');
   const { from, to, kept, copied } = done;
-  print(`PostgreSQL ${from} to ${to}: ${copied.rows} rows of ${copied.tables} tables, equal by their hashes`);
-  print(`The old one is kept in ${kept}. When all is as it should be, remove that folder.`);
+  print(`PostgreSQL ${from} to ${to}: ${copied.rows} rows of ${copied.tables} tables, verified by their hashes`);
+  print(`The old database is kept in ${kept}. Check the service, then remove that folder.`);
 }
 
 async function refuseOtherDatabases(query: Query): Promise<void> {
@@ -47,5 +47,7 @@ async function refuseOtherDatabases(query: Query): Promise<void> {
     select datname as name from pg_database
     where not datistemplate and datname not in (current_database(), 'postgres') limit 1`);
   if (other)
-    throw new RestoreRefused(`the database ${other.name} is not Ibid's and would not be copied: move it away first.`);
+    throw new RestoreRefused(
+      `the database ${other.name} does not belong to Ibid and would not be copied: move it away first.`,
+    );
 }

@@ -48,7 +48,10 @@ test('user export writes the same archive as the endpoint, readable only by its 
   const own = await filesOf(Buffer.from(await response.arrayBuffer()));
 
   const file = join(folder, 'ada.zip');
-  assert.match(await ibid('export', 'Ada@example.com', file), new RegExp(`^${ada.user_id} .* is in ${file}$`));
+  assert.match(
+    await ibid('export', 'Ada@example.com', file),
+    new RegExp(`^${ada.user_id} .* exported their data to ${file}$`),
+  );
   assert.equal((await stat(file)).mode & 0o777, 0o600);
   const given = await filesOf(await readFile(file));
   assert.match(given.get('revisions.jsonl') ?? '', /ada wrote this/);
@@ -85,12 +88,12 @@ test('user delete deletes an account of an external issuer, with the same refusa
   const described = await ibid('delete', 'grace@example.com');
   assert.match(
     described,
-    /Grace Hopper, grace@example\.com, signs in by https:\/\/issuer\.example\): repeat it with --yes/,
+    /Grace Hopper, grace@example\.com, signs in by https:\/\/issuer\.example\): repeat with --yes/,
   );
   await assert.rejects(ibid('delete', user_id, '--yes'), /nothing was deleted.*You are the only owner/s);
   await db.query(sql`
     update memberships set role = 'owner' where workspace_id = ${acme.workspace_id} and user_id = ${acme.user_id}`);
-  assert.match(await ibid('delete', user_id, '--yes'), /the account is deleted$/);
+  assert.match(await ibid('delete', user_id, '--yes'), /the account was deleted$/);
   const [left] = await db.query<{ n: number }>(sql`
     select (select count(*) from users where user_id = ${user_id}) + (select count(*) from identities where user_id = ${user_id})
       + (select count(*) from memberships where user_id = ${user_id})
@@ -112,9 +115,9 @@ test('user delete says what remains if others may have the address, and takes an
   const first = await ensureUser(db.query, { ...claimed, subject: 'one' });
   const second = await ensureUser(db.query, { ...claimed, subject: 'two' });
   await assert.rejects(ibid('delete', email, '--yes'), new RegExp(`several users[\\s\\S]*${first}[\\s\\S]*${second}`));
-  assert.match(await ibid('delete', first, '--yes'), /invitations to it, stays: another user has this address/);
-  assert.match(await ibid('delete', email, '--yes'), /stays: this address was never verified/);
-  await assert.rejects(ibid('delete', second, '--yes'), /there is no user/);
+  assert.match(await ibid('delete', first, '--yes'), /invitations to it, stay: another user has this address/);
+  assert.match(await ibid('delete', email, '--yes'), /stay: this address was never verified/);
+  await assert.rejects(ibid('delete', second, '--yes'), /no user /);
   for (const args of [[], ['export', second], ['delete'], ['rename', second], ['delete', second, '--now']]) {
     await assert.rejects(ibid(...args), /ibid user export USER FILE/);
   }
@@ -126,8 +129,8 @@ test('user merge joins two users, and names obstacles', async () => {
   const second = await ensureUser(db.query, { ...issuer, subject: 'vera', email: 'vera.second@example.com' });
   const other = await world.owner();
   await addMember(other.workspace_id, second, 'member');
-  assert.match(await ibid('merge', owner.user_id, second), /becomes a part of[\s\S]*repeat it with --yes/);
-  assert.match(await ibid('merge', owner.user_id, 'vera.second@example.com', '--yes'), /is now a part of/);
+  assert.match(await ibid('merge', owner.user_id, second), /will be merged into[\s\S]*repeat with --yes/);
+  assert.match(await ibid('merge', owner.user_id, 'vera.second@example.com', '--yes'), /was merged into/);
   const identities = await db.query<{ subject: string }>(sql`
     select subject from identities where user_id = ${owner.user_id} and issuer = 'https://issuer.example'`);
   assert.deepEqual(identities, [{ subject: 'vera' }]);
@@ -136,26 +139,23 @@ test('user merge joins two users, and names obstacles', async () => {
 
   await assert.rejects(
     ibid('merge', owner.user_id, other.user_id, '--yes'),
-    /nothing was merged: both are members|nothing was merged: the second has written/,
+    /nothing was merged: both are members|nothing was merged: the second user has written/,
   );
-  await assert.rejects(ibid('merge', owner.user_id, owner.user_id, '--yes'), /these are one user/);
-  await assert.rejects(ibid('merge', owner.user_id, second, '--yes'), /there is no user/);
+  await assert.rejects(ibid('merge', owner.user_id, owner.user_id, '--yes'), /both are the same user/);
+  await assert.rejects(ibid('merge', owner.user_id, second, '--yes'), /no user /);
   await assert.rejects(ibid('merge', owner.user_id), /ibid user merge KEPT MERGED/);
   assert.equal((await owner.get('/v1/me')).body.user_id, owner.user_id);
 });
 
 test("user email changes only this user's address, and says which user already has it", async () => {
   const [grace, other] = [await world.person('grace.old@example.com'), await world.person('taken@example.com')];
-  assert.match(
-    await ibid('email', 'grace.old@example.com', 'grace.new@example.com'),
-    /repeat it with --yes to give this/,
-  );
+  assert.match(await ibid('email', 'grace.old@example.com', 'grace.new@example.com'), /repeat with --yes to give this/);
   assert.equal((await grace.get('/v1/me')).body.email, 'grace.old@example.com');
   await assert.rejects(
     ibid('email', grace.user_id, 'taken@example.com', '--yes'),
     /nothing was changed.*Another account/s,
   );
-  await assert.rejects(ibid('email', grace.user_id, 'two words', '--yes'), /not one plain e-mail address/);
+  await assert.rejects(ibid('email', grace.user_id, 'two words', '--yes'), /not a single plain e-mail address/);
   await assert.rejects(ibid('email', grace.user_id), /ibid user email USER ADDRESS/);
   assert.match(await ibid('email', grace.user_id, 'Grace.New@example.com', '--yes'), /is now grace\.new@example\.com$/);
   assert.equal((await (await signedInClient(world, grace.user_id)).get('/v1/me')).body.email, 'grace.new@example.com');

@@ -21,14 +21,14 @@ import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 import { withFiles } from './with-files.ts';
 
-export const USER_USAGE = `  ibid user export USER FILE                                    all that the service has of a person, as a ZIP archive;
-                                                                USER: an id or an address
-  ibid user merge KEPT MERGED [--yes]                           makes one user of two: the second becomes a way to sign in
-                                                                to the first; without --yes: says whose they are
-  ibid user delete USER [--yes]                                 deletes the account of a person for good;
-                                                                without --yes: says whose that is
-  ibid user email USER ADDRESS [--yes]                          changes the address of a person who cannot read the mail
-                                                                of the old one; without --yes: says whose that is
+export const USER_USAGE = `  ibid user export USER FILE                                    exports a person's data as a ZIP archive;
+                                                                USER: an ID or an address
+  ibid user merge KEPT MERGED [--yes]                           merges two users: the second becomes a way to sign in
+                                                                to the first; without --yes: only shows both users
+  ibid user delete USER [--yes]                                 permanently deletes the account of a person;
+                                                                without --yes: only shows the person
+  ibid user email USER ADDRESS [--yes]                          changes the address of a person who cannot read mail at
+                                                                the old one; without --yes: only shows the person
 `;
 
 type Print = (line: string) => void;
@@ -58,13 +58,13 @@ export async function runUserCommand(config: Config, args: string[], print: Prin
     ['delete', !hasMore],
     ['email', hasMore],
   ]);
-  if (fits.get(action ?? '') !== true || given === '') throw new UsageError(`ibid user takes:\n${USER_USAGE}`);
+  if (fits.get(action ?? '') !== true || given === '') throw new UsageError(`usage:\n${USER_USAGE}`);
   await withDatabase(config, async (db, own) => {
     const { query } = db;
     const person = await findPerson(query, given);
     if (action === 'merge') return merge(db, person, await findPerson(query, more), values.yes, print);
     const what = action === 'delete' ? 'delete this account' : `give this account the address ${more}`;
-    if (action !== 'export' && !values.yes) return print(`${nameOf(person)}: repeat it with --yes to ${what}.`);
+    if (action !== 'export' && !values.yes) return print(`${nameOf(person)}: repeat with --yes to ${what}.`);
     const service = openServiceDb({
       ...serviceConnection(config, own),
       connections: 2,
@@ -81,19 +81,19 @@ export async function runUserCommand(config: Config, args: string[], print: Prin
 }
 
 const CANNOT_MERGE: Record<string, string> = {
-  same: 'these are one user.',
+  same: 'both are the same user.',
   has_written:
-    'the second has written pages or uploaded files, and who wrote what does not change. Name the user who has written first; two who have written stay apart.',
-  both_members: 'both are members of one workspace. Have one of them removed there.',
-  gone: 'one of them was deleted meanwhile.',
+    'the second user has written pages or uploaded files, and authorship cannot change. Give the user with pages first; two users who have both written cannot be merged.',
+  both_members: 'both are members of the same workspace. Have one of them removed there.',
+  gone: 'one of them has been deleted in the meantime.',
 };
 
 /** Merges two users. Throws UsageError if an obstacle prevents it. */
 async function merge(db: OwnerDb, kept: Person, merged: Person, isMeant: boolean, print: Print): Promise<void> {
   if (!isMeant) {
-    print(`${nameOf(merged)} becomes a part of ${nameOf(kept)}: repeat it with --yes.`);
+    print(`${nameOf(merged)} will be merged into ${nameOf(kept)}: repeat with --yes.`);
     return print(
-      'Only do this if you know that both are the same person: the first gets all that the second may read.',
+      'Only do this if you know that both are the same person: the first gains access to everything that the second can read.',
     );
   }
   await db.transaction(async (query) => {
@@ -109,7 +109,7 @@ async function merge(db: OwnerDb, kept: Person, merged: Person, isMeant: boolean
       target: { kind: 'user', id: kept.user_id },
     });
   });
-  print(`${nameOf(merged)} is now a part of ${nameOf(kept)}`);
+  print(`${nameOf(merged)} was merged into ${nameOf(kept)}`);
 }
 
 /** Finds a user by id, or by an address that only one user has. Throws UsageError. */
@@ -120,9 +120,9 @@ async function findPerson(query: Query, given: string): Promise<Person> {
       coalesce((select string_agg(distinct i.issuer, ', ') from identities i where i.user_id = u.user_id), '') as issuers
     from users u where u.user_id = ${given} or (u.email <> '' and u.email = lower(${given})) order by u.user_id`);
   const [person, ...others] = found;
-  if (!person) throw new UsageError(`there is no user "${given}".`);
+  if (!person) throw new UsageError(`no user "${given}".`);
   if (others.length === 0) return person;
-  throw new UsageError(`several users have this address; give the id of one:\n${found.map(nameOf).join('\n')}`);
+  throw new UsageError(`several users have this address; give the ID of one:\n${found.map(nameOf).join('\n')}`);
 }
 
 function nameOf({ user_id, email, display_name, issuers }: Person): string {
@@ -165,7 +165,7 @@ async function exportTo(file: string, config: Config, db: ServiceDb, person: Per
     await rm(file, { force: true });
     throw error;
   }
-  print(`${nameOf(person)}: what the service has of them is in ${file}`);
+  print(`${nameOf(person)}: exported their data to ${file}`);
 }
 
 /**
@@ -174,12 +174,12 @@ async function exportTo(file: string, config: Config, db: ServiceDb, person: Per
  */
 async function changeAddress(given: string, db: ServiceDb, person: Person, print: Print): Promise<void> {
   const email = normalizeEmail(given);
-  if (email === undefined) throw new UsageError(`"${given}" is not one plain e-mail address.`);
+  if (email === undefined) throw new UsageError(`"${given}" is not a single plain e-mail address.`);
   try {
     await actingFor(person, db, 'user.email_changed').transaction((tx) => changeEmail(tx, person.user_id, email, null));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new UsageError(`nothing was changed. What ${person.user_id} would be told: ${error.message}`);
+    throw new UsageError(`nothing was changed. The message for ${person.user_id} would be: ${error.message}`);
   }
   print(`${nameOf(person)}: the address is now ${email}`);
 }
@@ -190,11 +190,11 @@ async function remove(db: ServiceDb, person: Person, print: Print): Promise<void
     await actingFor(person, db, 'user.deleted').transaction(deleteCaller);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new UsageError(`nothing was deleted. What ${person.user_id} would be told: ${error.message}`);
+    throw new UsageError(`nothing was deleted. The message for ${person.user_id} would be: ${error.message}`);
   }
-  print(`${nameOf(person)}: the account is deleted`);
+  print(`${nameOf(person)}: the account was deleted`);
   if (person.email !== '' && (person.is_shared || !person.email_verified)) {
     const why = person.is_shared ? 'another user has this address' : 'this address was never verified';
-    print(`What is found by ${person.email} alone, such as invitations to it, stays: ${why}.`);
+    print(`Records found only by ${person.email}, such as invitations to it, stay: ${why}.`);
   }
 }

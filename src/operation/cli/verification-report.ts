@@ -22,12 +22,12 @@ const KEY_FILE = 'report-key.pem';
 
 /** Explanations for checkers of a report without this code; see docs/operations/verification-reports.md. */
 const HOW = [
-  'file_sha256: SHA-256 of the stored bytes, computed again; file says whether it is the hash of the upload.',
-  'text_sha256: SHA-256 of the stored text in UTF-8; text says whether the file gave the same text when it was read again by version current_extractor_version of the extractor.',
-  'limited: reading the file met a limit of time or memory, when it was uploaded (then it was read again under that limit, and its pictures are among the losses) or now (then text is not_read).',
-  'blocks: [start, end) in the text, in UTF-16 code units; sha256: of that part of the text in UTF-8, as it was compiled.',
-  'form_sha256: of the form of the block, which is its text in Normalization Form C with white space collapsed, except in code, and with marks for what is struck, raised, lowered, drawn from its source (a formula, a diagram) or in another cell, and with the heads of a cell and the notes of a mark; "" if it was not kept.',
-  'verified: that part of the text has its hash, and a block of the HTML of this revision of the page has the form, as a whole.',
+  'file_sha256: SHA-256 of the stored bytes, computed again; file says whether it equals the hash of the upload.',
+  'text_sha256: SHA-256 of the stored text in UTF-8; text says whether version current_extractor_version of the extractor read the same text from the file again.',
+  'limited: reading the file reached a limit of time or memory. If this happened during the upload, the file was read again under that limit, and its pictures are among the losses; if it happened now, text is not_read.',
+  'blocks: [start, end) in the text, in UTF-16 code units; sha256: SHA-256 of that part of the text in UTF-8, as compiled.',
+  'form_sha256: SHA-256 of the form of the block: its text in Normalization Form C with white space collapsed, except in code, with marks for text that is struck, raised, lowered, drawn from its source (a formula, a diagram) or in another cell, and with the heads of a cell and the notes of a mark; "" if it was not kept.',
+  'verified: that part of the text has its hash, and a whole block in the HTML of this revision of the page has the form.',
   'html_sha256, markdown_sha256: SHA-256 of the stored HTML and Markdown of the revision in UTF-8; the Markdown was rendered again and compared with the HTML.',
 ];
 

@@ -11,9 +11,9 @@ import { withFiles } from './with-files.ts';
 
 type Print = (line: string) => void;
 
-export const VERIFY_USAGE = `  ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its files say
-  ibid verify --report FILE [--wiki WIKI_ID]                    the same, with a signed record of it in FILE
-  ibid verify --public-key                                      the key that checks the signature of such a record`;
+export const VERIFY_USAGE = `  ibid verify [--wiki WIKI_ID]                                  checks that every page still matches its source files
+  ibid verify --report FILE [--wiki WIKI_ID]                    the same, and writes a signed report to FILE
+  ibid verify --public-key                                      shows the public key for verifying such reports`;
 
 /** Runs `ibid verify …`. Returns whether all sources match. Throws UsageError. */
 export async function runVerifyCommand(config: Config, args: readonly string[], print: Print): Promise<boolean> {

@@ -60,7 +60,7 @@ export async function verifySources(
   }
   const orphaned = await pagesWithoutSource(query, wiki_id);
   for (const { page_id, path, wiki_id } of orphaned) {
-    print(`${wiki_id} ${page_id} ${path}: the source that it was made from is gone, and no person deleted it`);
+    print(`${wiki_id} ${page_id} ${path}: its source is missing, although no user deleted it`);
   }
   const limited = sums.limited > 0 ? `${sums.limited} sources read under a limit, ` : '';
   print(

@@ -50,7 +50,7 @@ export async function withConnection(config: Config, work: Work): Promise<void> 
 export function refuseMissingDatabase({ DATABASE_URL, SERVICE_DATABASE_URL, DATA_DIR }: Config): void {
   if (DATABASE_URL !== undefined || SERVICE_DATABASE_URL !== undefined || hasDatabase(DATA_DIR)) return;
   throw new UsageError(
-    `there is no database in ${DATA_DIR}: set DATA_DIR, or DATABASE_URL, to what the service has, or start the service, which makes it.`,
+    `no database in ${DATA_DIR}: set DATA_DIR or DATABASE_URL to the service's, or start the service, which creates one.`,
   );
 }
 
@@ -63,14 +63,16 @@ async function refuseEmptyDatabase(db: OwnerDb, url: string | undefined): Promis
     });
   if (row?.is_made) return;
   throw new UsageError(
-    'the database has no tables: set DATABASE_URL to that of the service, or make them by "ibid migrate" or by starting it.',
+    'the database has no tables: set DATABASE_URL to the service\'s database, or create the tables with "ibid migrate" or by starting the service.',
   );
 }
 
 /** Like `withConnection`, but creates a missing database. */
 export async function withNewConnection(config: Config, work: Work): Promise<void> {
   if (!config.DATABASE_URL && config.SERVICE_DATABASE_URL) {
-    throw new UsageError('this works as the owner of the database: set DATABASE_URL to its address with that login.');
+    throw new UsageError(
+      "this command needs the owner of the database: set DATABASE_URL to its address with the owner's login.",
+    );
   }
   const running = config.DATABASE_URL ? undefined : runningPostgres(config.DATA_DIR);
   const started =

@@ -87,12 +87,12 @@ test('limits shows and sets limits of one workspace, which take precedence over 
 test('an invalid command changes nothing and suggests a correction', async () => {
   const owner = await world.owner();
   const wrong: [string[], RegExp][] = [
-    [['grow'], /no command "workspace grow"[\s\S]*ibid workspace list/],
+    [['grow'], /unknown command "workspace grow"[\s\S]*ibid workspace list/],
     [['limits', 'nowhere'], /no workspace "nowhere"/],
-    [['pause'], /name a workspace/],
+    [['pause'], /give a workspace/],
     [
       ['limits', owner.workspace_id, '--pages', '1GB'],
-      /--pages is "1GB", but takes a whole number, or unlimited, or plan/,
+      /--pages is "1GB"; it must be a whole number, or unlimited, or plan/,
     ],
     [['limits', owner.workspace_id, '--bytes', '-1'], /bytes/],
     [['limits', owner.workspace_id, '--colour', 'red'], /--colour/],
@@ -272,7 +272,7 @@ test('plan sets the plan and seats of a workspace without payment, and the onlin
     return lines.join('\n');
   };
   const billing = `/v1/organizations/${owner.workspace_id}/billing`;
-  assert.equal(await plan(), `${slug}: on no plan`);
+  assert.equal(await plan(), `${slug}: no plan`);
   assert.match(
     await plan('team_annual', '--seats', '5', '--until', '2999-12-31'),
     /team_annual, 5 seats, until 2999-12-31, set by the operator/,
@@ -295,14 +295,14 @@ test('plan sets the plan and seats of a workspace without payment, and the onlin
   assert.equal(change.body.error, 'billing_by_operator');
   assert.deepEqual((await owner.get(`${billing}/invoices`)).body, []);
   assert.equal((await world.anonymous.post('/v1/webhooks/stripe', {})).status, 404);
-  await assert.rejects(plan('gold'), /there is no plan "gold"; the plans are free/);
-  await assert.rejects(plan('free', '--until', '2001-01-01'), /a day to come/);
-  await assert.rejects(plan('free', '--seats', '0'), /--seats is a whole number/);
-  assert.equal(await plan('none'), `${slug}: on no plan`);
+  await assert.rejects(plan('gold'), /unknown plan "gold"; the plans are free/);
+  await assert.rejects(plan('free', '--until', '2001-01-01'), /a future date/);
+  await assert.rejects(plan('free', '--seats', '0'), /--seats must be a whole number/);
+  assert.equal(await plan('none'), `${slug}: no plan`);
   const members = await owner.get(`/v1/workspaces/${owner.workspace_id}/members`);
   assert.equal(members.body.seats.unlimited, true);
   await db.query(sql`
     insert into subscriptions (workspace_id, plan_id, quantity, subscription_id, period_start, period_end)
     values (${owner.workspace_id}, 'team_annual', 1, 'sub_1', now(), now() + interval '1 year')`);
-  await assert.rejects(plan('none'), /end that at the payment provider first/);
+  await assert.rejects(plan('none'), /end it at the payment provider first/);
 });

@@ -15,14 +15,14 @@ import {
 import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 
-export const WORKSPACE_USAGE = `  ibid workspace list [--top 20]                                the workspaces that store the most
-  ibid workspace limits WORKSPACE [--bytes 10GB] [--pages N] …  what it has and may have; sets limits of its own
-                                                                (a number, unlimited, or plan for that of its plan)
-  ibid workspace pause WORKSPACE                                its uploads, exports, imports and reindexing wait
-  ibid workspace resume WORKSPACE                               … and go on
-  ibid workspace share WORKSPACE N                              how many of its jobs run before others come first
+export const WORKSPACE_USAGE = `  ibid workspace list [--top 20]                                lists the workspaces that store the most
+  ibid workspace limits WORKSPACE [--bytes 10GB] [--pages N] …  shows its usage and limits; sets its own limits
+                                                                (a number, unlimited, or plan for its plan's limit)
+  ibid workspace pause WORKSPACE                                pauses its uploads, exports, imports and reindexing
+  ibid workspace resume WORKSPACE                               resumes them
+  ibid workspace share WORKSPACE N                              sets how many of its jobs run before those of others
   ibid workspace sign-out WORKSPACE [--keys]                    ends the sessions and widget tokens of its members;
-                                                                --keys: revokes its API keys and theirs, too
+                                                                --keys: also revokes its and its members' API keys
 `;
 
 type Print = (line: string) => void;
@@ -43,7 +43,7 @@ const MOST: Record<string, number> = { list: 0, share: 2 };
 export async function runWorkspaceCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
   const [name = '', ...rest] = args;
   const options = OPTIONS[name];
-  if (!options) throw new UsageError(`there is no command "workspace ${name}".\n\n${WORKSPACE_USAGE}`);
+  if (!options) throw new UsageError(`unknown command "workspace ${name}".\n\n${WORKSPACE_USAGE}`);
   const { positionals, values } = readArguments(rest, { options, most: MOST[name] ?? 1, usage: WORKSPACE_USAGE });
   await withDatabase(config, (db) => run(db, { name, positionals, values }, print));
 }
@@ -74,15 +74,14 @@ async function run(
     return print(`${slug}: ${ended.sessions} sessions ended, ${ended.keys} API keys revoked, widget tokens refused`);
   }
   await pauseJobs(db, COMMAND, workspace_id, name === 'pause');
-  print(`${slug}: its jobs ${name === 'pause' ? 'wait until it is resumed' : 'go on'}`);
+  print(`${slug}: its jobs ${name === 'pause' ? 'wait until it is resumed' : 'resumed'}`);
 }
 
 /** Finds a workspace by id or slug. Throws UsageError. */
 export async function findWorkspace(db: Db, given: string): Promise<{ workspace_id: string; slug: string }> {
   const [found] = await db.query<{ workspace_id: string; slug: string }>(sql`
     select workspace_id, slug from workspaces where workspace_id = ${given} or slug = ${given}`);
-  if (!found)
-    throw new UsageError(given === '' ? 'name a workspace by its slug or id.' : `there is no workspace "${given}".`);
+  if (!found) throw new UsageError(given === '' ? 'give a workspace by its slug or ID.' : `no workspace "${given}".`);
   return found;
 }
 
@@ -94,7 +93,7 @@ function readChanges(values: Values): LimitChanges {
     try {
       changes[name] = text === 'plan' ? 'plan' : readQuota(name, text);
     } catch (error) {
-      throw new UsageError(`--${name} is "${text}", but takes ${(error as Error).message}, or plan.`);
+      throw new UsageError(`--${name} is "${text}"; it must be ${(error as Error).message}, or plan.`);
     }
   }
   return changes;
@@ -103,7 +102,8 @@ function readChanges(values: Values): LimitChanges {
 /** Parses an integer from 1 to `max`. Throws UsageError. */
 export function wholeNumber(what: string, text: string, max: number): number {
   const number = Number(text);
-  if (!/^[1-9]\d*$/.test(text) || number > max) throw new UsageError(`${what} is a whole number from 1 to ${max}.`);
+  if (!/^[1-9]\d*$/.test(text) || number > max)
+    throw new UsageError(`${what} must be a whole number from 1 to ${max}.`);
   return number;
 }
 

@@ -93,7 +93,7 @@ test('an invalid catalogue is refused with its file, the position and the remedy
     [changed({ checkout: 'none' }), /plans\[1\] \("other"\): has checkout "none".*set unit_amount to 0/],
     [changed({ checkout: 'contact_sales' }), /plans\[1\] \("other"\): has checkout "contact_sales"/],
     [changed({ unlimited: true }), /plans\[1\] \("other"\): is unlimited, so set seats to 0/],
-    [changed({ plan_id: 'crew' }), /plans\[1\] \("crew"\): has the plan_id of plans\[0\]; give it another/],
+    [changed({ plan_id: 'crew' }), /plans\[1\] \("crew"\): has the plan_id of plans\[0\]; choose another/],
   ];
   for (const [text, words] of wrong) {
     const file = write(text);

@@ -115,7 +115,7 @@ test('operator commands and the link of the first user reject an address outside
     runKeyCommand(config, ['--email', 'a@example.org'], () => {}),
     {
       message:
-        'SIGN_IN_DOMAINS is example.com, so a@example.org may not use this service. Add its domain there, or take another address.',
+        'SIGN_IN_DOMAINS is example.com, so a@example.org may not use this service. Add its domain, or use another address.',
     },
   );
   const empty = await openWorld({ SIGN_IN_DOMAINS: 'example.com' });

@@ -422,7 +422,7 @@ test('`ibid verify` finds a source whose row is missing, unless the source was d
     () => verifiedByCommand(other.wiki_id),
   );
   assert.equal(isSound, false);
-  assert.match(said, / b: the source that it was made from is gone/);
+  assert.match(said, / b: its source is missing/);
 });
 
 async function verifiedByCommand(wiki_id: string): Promise<[isSound: boolean, said: string]> {
