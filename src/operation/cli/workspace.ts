@@ -67,14 +67,14 @@ async function run(
   if (name === 'share') {
     const share = wholeNumber('a share', value, 100);
     await changeShare(db, COMMAND, workspace_id, share);
-    return print(`${slug}: ${share} of its jobs run before other workspaces come first`);
+    return print(`${slug}: ${share} of its jobs run before those of other workspaces`);
   }
   if (name === 'sign-out') {
     const ended = await signOutMembers(db, COMMAND, workspace_id, values.keys === true);
     return print(`${slug}: ${ended.sessions} sessions ended, ${ended.keys} API keys revoked, widget tokens refused`);
   }
   await pauseJobs(db, COMMAND, workspace_id, name === 'pause');
-  print(`${slug}: its jobs ${name === 'pause' ? 'wait until it is resumed' : 'resumed'}`);
+  print(`${slug}: its jobs ${name === 'pause' ? 'are paused' : 'have resumed'}`);
 }
 
 /** Finds a workspace by id or slug. Throws UsageError. */

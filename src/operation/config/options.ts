@@ -188,7 +188,7 @@ export const OPTIONS = {
     count,
   ),
   WORKER_NICE: option(
-    'How much lower the CPU priority of that process is, as a nice value from 0 to 19.',
+    'The nice value of that process, from 0 to 19; higher values lower its CPU priority.',
     '5',
     niceValue,
   ),
@@ -209,12 +209,12 @@ export const OPTIONS = {
     { see: OBSERVE },
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: option(
-    'Where traces are sent (OTLP over HTTP), such as http://127.0.0.1:4318; empty: nowhere.',
+    'Where traces are sent (OTLP over HTTP), such as http://127.0.0.1:4318. Empty: nowhere.',
     '',
     url('http:', 'https:'),
     { see: OBSERVE },
   ),
-  OTEL_TRACES_SAMPLER_ARG: option('The share of requests and jobs that are traced, from 0 to 1.', '0.1', share),
+  OTEL_TRACES_SAMPLER_ARG: option('The share of requests and jobs to trace, from 0 to 1.', '0.1', share),
   OPERATORS: option(
     'Addresses of the operators, separated by commas. They see /-/admin of the web application when signed in with a verified address. Empty: there is no such page.',
     '',

@@ -81,7 +81,7 @@ export async function startApi(
   if (welcome) {
     log.info(
       { link: welcome },
-      `There is no user yet. The person who opens this link becomes the first one: ${welcome}`,
+      `There is no user yet. The person who opens this link becomes the first user: ${welcome}`,
     );
   }
   return { address, welcome };

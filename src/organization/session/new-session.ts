@@ -72,6 +72,6 @@ export async function signIn(
   // If another request won the race to create the user, the second attempt finds the user.
   const [row] = await on.many(work);
   const [found] = row ? [row] : await on.many(work);
-  if (!found) throw new Error('a user was neither found nor made');
+  if (!found) throw new Error('a user was neither found nor created');
   return session.tokens;
 }

@@ -164,7 +164,7 @@ test('faults in the database and the store are named: indexes, files, jobs, back
   assert.match(found.of('indexes'), /missing indexes → .*create index concurrently api_keys_by_user on api_keys/m);
   assert.match(found.of('jobs'), /^warning: failed jobs: 1 of-another-release → "ibid jobs"/m);
   assert.match(found.of('jobs'), /^problem: workers: 1, due jobs: \d+, the oldest waiting for 60 minutes → /m);
-  assert.match(found.of('backups'), /^problem: the last backup ended as failed: no room/m);
+  assert.match(found.of('backups'), /^problem: outcome of the last backup: failed \(no room\)/m);
   assert.match(found.of('backups'), /^problem: the latest backup is 3 days old → set BACKUP_SCHEDULE/m);
 
   await db.query(sql`delete from migrations where name = (select max(name) from migrations)`);

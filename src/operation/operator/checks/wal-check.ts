@@ -38,7 +38,7 @@ export async function checkWal({ db, config: { BACKUP_WAL, DATA_DIR } }: Databas
   }
   const waiting = await waitingBytes(waitingWalFolder(DATA_DIR));
   const age = behind_seconds === null ? 'no WAL is stored' : `WAL is stored until ${duration(behind_seconds)} ago`;
-  const seen = `${age}, ${byteAmount(waiting)} wait on the disk`;
+  const seen = `${age}; ${byteAmount(waiting)} waiting on the disk`;
   if (behind_seconds === null || behind_seconds > BEHIND_SECONDS) {
     findings.push(problem(seen, 'the service\'s log says why it cannot store WAL; after a restore, run "ibid resume"'));
   } else findings.push(ok(seen));

@@ -122,7 +122,7 @@ export async function checkBackups({
   if (row.last_outcome !== 'succeeded') {
     findings.push(
       problem(
-        `the last backup ended as ${row.last_outcome}: ${row.last_error}`,
+        `outcome of the last backup: ${row.last_outcome} (${row.last_error})`,
         'fix the cause, then run "ibid backup"',
       ),
     );

@@ -84,7 +84,7 @@ export function readCertificate(server: {
       resolve({ end: Date.parse(socket.getPeerCertificate().valid_to) / 1_000, distrust });
       socket.end();
     });
-    socket.once('timeout', () => socket.destroy(new Error(`${host}:${port} did not show its certificate`)));
+    socket.once('timeout', () => socket.destroy(new Error(`${host}:${port} did not present its certificate`)));
     socket.once('error', reject);
   });
 }

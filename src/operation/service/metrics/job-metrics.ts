@@ -16,7 +16,7 @@ export function openJobMetrics(
   registry: Registry,
   { query, jobs, log }: { query: Query; jobs: readonly AnyJob[]; log: Logger },
 ): OnAttempt {
-  const onFailed = (err: unknown) => log.warn({ err }, 'jobs could not be counted for a scrape of metrics');
+  const onFailed = (err: unknown) => log.warn({ err }, 'could not count jobs for a metrics scrape');
   const read = sharedRead(() => countJobs(query), READ_TIMEOUT_MS, onFailed);
   const registers = [registry];
   new Gauge({

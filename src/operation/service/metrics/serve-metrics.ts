@@ -79,8 +79,8 @@ function registerAll(
   registerReplicaMetrics(registry, db.replicas);
   registerDiskMetrics(registry, config);
   registerCertificateMetrics(registry, config, warn('could not check a certificate'));
-  registerStateMetrics(registry, query, warn('the state of the service could not be read for a scrape of metrics'));
-  addUsageMetrics(registry, query, warn('the usage of workspaces could not be measured'));
+  registerStateMetrics(registry, query, warn('could not read the state of the service for a metrics scrape'));
+  addUsageMetrics(registry, query, warn('could not measure the usage of workspaces'));
   return { onAttempt: openJobMetrics(registry, { query, jobs: JOBS, log }), onMail: openMailMetrics(registry) };
 }
 
