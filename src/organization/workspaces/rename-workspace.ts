@@ -15,7 +15,7 @@ export const renameWorkspace = endpoint({
   path: '/v1/workspaces/:workspace_id',
   summary: 'Rename a workspace',
   description:
-    'Changes only the given fields. The last ten slugs of a workspace redirect to the current one in the web application and in `GET /v1/workspaces/lookup`, and no other workspace can take them.',
+    'Changes only the given fields. The last ten slugs of a workspace resolve to the current one in the web application and in `GET /v1/workspaces/lookup`, and no other workspace can take them.',
   access: onWorkspace('enterprise:manage'),
   event: 'workspace.renamed',
   params: Type.Object({ workspace_id: Id }),

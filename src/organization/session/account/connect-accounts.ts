@@ -15,7 +15,7 @@ export const connectAccounts = endpoint({
   path: '/v1/me/connection',
   summary: 'Connect accounts',
   description:
-    "Merges the caller's account with the account that signs in by e-mail with the caller's verified address. Takes the secret of a sign-in link to that address (`POST /v1/auth/email`). The account that has written pages is kept, otherwise the caller's. The other sessions, and the personal keys and password of the merged account, end.",
+    "Merges the caller's account with the account that signs in by e-mail with the caller's verified address. Takes the secret of a sign-in link to that address (`POST /v1/auth/email`). The account that has written pages is kept, otherwise the caller's. All other sessions, and the personal keys and password of the account that is not kept, end.",
   access: signedIn({ session: true }),
   // The caller may be another user afterwards.
   idempotent: false,

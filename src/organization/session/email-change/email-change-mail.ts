@@ -12,14 +12,14 @@ interface Linked {
 /** Writes the message to the new address, whose link proves access to its mailbox. */
 export function newAddressMail(linked: Linked): Message {
   return message(linked.new_email, 'Confirm your new address', linked, [
-    `A change of the address of the Ibid account ${linked.old_email} to this address was requested. Open the link to confirm. The address changes once the link in the e-mail to ${linked.old_email} has also been opened.`,
+    `Someone asked to change the address of the Ibid account ${linked.old_email} to this one. Open the link to confirm. The address changes once the link sent to ${linked.old_email} has also been opened.`,
     'If you did not request this, ignore this message.',
   ]);
 }
 
 /** Writes the notice to the current address, whose link approves the change. */
 export function oldAddressMail(linked: Linked): Message {
-  return message(linked.old_email, 'Confirm the change of your address', linked, [
+  return message(linked.old_email, 'Approve your address change', linked, [
     `Someone signed in to your Ibid account asked to change its address to ${linked.new_email}. Open the link to approve the change.`,
     'If it was not you, do not open the link. Sign in, choose “Sign out everywhere” in your profile, and change your password if you have one.',
   ]);
