@@ -33,7 +33,7 @@ function guessWarning(publicUrl: string, email: string): Message {
   const lines = [
     'Someone entered many wrong passwords for your account in a short time. We are slowing down further attempts.',
     'If it was not you, change your password if you also use it elsewhere or if it is easy to guess.',
-    'On devices where you have signed in before, sign in as usual. Elsewhere you may have to wait, or sign in by e-mail:',
+    'Where you have signed in before, you can sign in as usual. Elsewhere you may have to wait, or sign in by e-mail:',
   ];
   return {
     to: email,
