@@ -127,7 +127,7 @@ test('servers that are down, refuse or hang are told apart, with advice, within 
   assert.match(second.of('buckets'), /STORAGE_URL .*InvalidAccessKeyId.* → correct the key/);
   assert.match(second.of('issuer'), /^problem: .*ECONNREFUSED.* → start the issuer/);
   assert.match(second.of('service'), /^problem: another program answers at .* → stop it, or set PORT/);
-  assert.match(second.of('public'), /without TLS → put a proxy/);
+  assert.match(second.of('public'), /without TLS → put a TLS proxy/);
   assert.match(third.of('mail'), /^problem: .*ECONNREFUSED/);
   assert.match(third.of('database'), /^problem: .* does not answer \(ECONNREFUSED\): start it/);
   for (const { findings, isSound } of [first, second, third]) {
