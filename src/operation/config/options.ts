@@ -170,7 +170,7 @@ export const OPTIONS = {
     { secret: true, see: STRIPE },
   ),
   STRIPE_WEBHOOK_SECRETS: option(
-    'The signing secret of the webhook endpoint at Stripe; two, separated by a comma, while replacing one.',
+    'The signing secret of the webhook endpoint at Stripe; two, separated by a comma, while one is being replaced.',
     '',
     webhookSecrets,
     { secret: true, see: STRIPE },
@@ -266,7 +266,7 @@ export const OPTIONS = {
     rate('h'),
   ),
   RATE_LIMIT_NEW_WORKSPACE_INVITATIONS: option(
-    'Invitation messages per workspace without a paid plan, until the workspace reaches this age.',
+    'Invitation messages per workspace without a paid plan, while the workspace is younger than the period of this rate.',
     '20/24h',
     rate('h'),
   ),
