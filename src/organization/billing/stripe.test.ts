@@ -261,7 +261,7 @@ test('after a failed payment the workspace works until the end of its grace peri
   const subjects = mail.messages
     .filter(({ recipients }) => recipients.includes(address))
     .map(({ raw }) => /Subject: (.*)/.exec(raw)?.[1]);
-  assert.match(subjects.join(' '), /failed.*read-only_now.*is_paid/);
+  assert.match(subjects.join(' '), /failed.*now_read-only.*received/);
 });
 
 test('a cancelled subscription runs until its period ends, can be resumed, and falls back to the free plan', async () => {
