@@ -16,7 +16,7 @@ export async function runChecks<S>(
     Object.entries(checks).map(async ([check, look]) => {
       const findings = await within(limitMs, look(subject)).catch((error: unknown) => {
         if (NOT_MIGRATED.includes((error as { code?: string }).code ?? '')) return [];
-        return [problem(reasonOf(error), 'unexpected result; the message says where to look')];
+        return [problem(reasonOf(error), 'this is unexpected; the message says where to look')];
       });
       return findings.map((finding) => ({ check, ...finding }));
     }),
