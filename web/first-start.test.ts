@@ -88,7 +88,7 @@ test('the start prints the missing setting with the link if HOST is every addres
     const service = spawnService({ HOST, PORT: port, DATABASE_URL, DATA_DIR: await makeFolder(), ROLE: 'web' });
     await service.ready;
     assert.match(service.stdout(), new RegExp(`\\n  http://127\\.0\\.0\\.1:${port}/welcome\\?token=`));
-    assert.equal(/^PUBLIC_URL is not set, so only/m.test(service.stdout()), isTold, service.stdout());
+    assert.equal(/^PUBLIC_URL is not set, so the link/m.test(service.stdout()), isTold, service.stdout());
     service.kill('SIGTERM');
     await service.ended;
   }

@@ -122,11 +122,11 @@ async function mergeConflict(visit: Visit, context: WikiContext, page: FullPage,
   return {
     draft: { ...draft, title, markdown: text, base_revision: page.revision },
     note: html`<div class="note bad" role="alert">
-      <p><strong>Another user saved this page while you were editing.</strong> Nothing is lost: the text below contains both versions.
+      <p><strong>Another user saved this page while you were editing.</strong> The text below contains both versions.
       ${
         conflicts === 0
-          ? 'Your changes and theirs are in different places. Check the text and save.'
-          : html`You both changed ${conflicts === 1 ? 'one place' : `${conflicts} places`}: look for the lines that begin with <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, keep the right text, remove the markers, and save.`
+          ? 'Your changes and theirs do not overlap. Check the text and save.'
+          : html`You both changed ${conflicts === 1 ? 'the same text' : `the same text in ${conflicts} places`}. Find the lines that start with <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, keep the text you want, remove the markers, and save.`
       }</p>
       ${title !== page.title && html`<p>Their title is “${page.title}”.</p>`}
       <details><summary>Their changes</summary>${diffTable(diff)}</details></div>`,
