@@ -17,7 +17,7 @@ import { requestId } from './answer-headers.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { Bytes, Download } from './bytes.ts';
 import type { Endpoint } from './endpoint.ts';
-import { actorOf, afterCallerCheck, sendErrorInstead, sendError } from './error-reply.ts';
+import { actorOf, afterCallerCheck, sendError, sendErrorInstead } from './error-reply.ts';
 import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';

@@ -9,7 +9,7 @@ import type { DocumentReader } from '../../platform/sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../../platform/sandbox/sandbox.ts';
 import { compileSections } from './compile-sections.ts';
 import type { CompiledUploadFile, PendingFile, PlacedPicture } from './compiled-upload.ts';
-import { INTERRUPTED, hasNoAttemptsLeft } from './file-attempts.ts';
+import { hasNoAttemptsLeft, INTERRUPTED } from './file-attempts.ts';
 import { placePictures, placePicturesOfText } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import { readTextFile } from './read-text-file.ts';

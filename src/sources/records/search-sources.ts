@@ -18,11 +18,11 @@ import { searchIndex } from '../../wiki/search/query/search.ts';
 import {
   CUT_HEADER,
   cutHeader,
-  selectHits,
   orderOfHits,
   readRequest,
   SEARCH_ORDER,
   SearchQuery,
+  selectHits,
   sortColumns,
 } from '../../wiki/search/query/search-parameters.ts';
 import { type CitationRow, placesBy } from './cited-blocks.ts';

@@ -8,7 +8,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { jobRecord } from '../../platform/jobs/record-queue.ts';
 import { assembleFile } from './assemble-file.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
-import { isOpen, isSettled, isUnsettled, closedUploadError, type UploadFile } from './upload-file.ts';
+import { closedUploadError, isOpen, isSettled, isUnsettled, type UploadFile } from './upload-file.ts';
 
 type UnsettledFile = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'received' | 'expected_sha256'>;
 

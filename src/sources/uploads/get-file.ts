@@ -4,7 +4,7 @@ import { notFound } from '../../platform/core/errors.ts';
 import { Id, Record } from '../../platform/core/records.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
-import { FileParams, fileOf, closedUploadError, type UploadFile } from './upload-file.ts';
+import { closedUploadError, FileParams, fileOf, type UploadFile } from './upload-file.ts';
 
 /** By HEAD on this address, tus clients learn the offset at which to resume. */
 export const getFile = endpoint({

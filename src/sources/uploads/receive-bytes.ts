@@ -11,7 +11,7 @@ import type { ReceivedBlob } from '../../platform/providers/storage/blobs.ts';
 import { assembleFile, verifyChecksum } from './assemble-file.ts';
 import { type BodyParts, bodyParts } from './body-parts.ts';
 import { type Checksum, readChecksum, readOffset, requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
-import { expiryFromNow, FileParams, fileOf, isOpen, closedUploadError, type UploadFile } from './upload-file.ts';
+import { closedUploadError, expiryFromNow, FileParams, fileOf, isOpen, type UploadFile } from './upload-file.ts';
 
 /** Bytes per part. Each part is durable, so a killed process loses at most one. */
 const PART_BYTES = 8 * 2 ** 20;

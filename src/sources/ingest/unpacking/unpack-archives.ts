@@ -9,8 +9,8 @@ import type { CompilingNeeds } from '../compile-upload-file.ts';
 import {
   countAttempt,
   enterProcess,
-  INTERRUPTED,
   hasNoAttemptsLeft,
+  INTERRUPTED,
   takeBackAtStop,
   takeBackAttempts,
 } from '../file-attempts.ts';

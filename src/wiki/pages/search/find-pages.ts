@@ -9,10 +9,10 @@ import { findPassages, hitTextColumns, MAX_MORE_CHARACTERS } from '../../search/
 import type { Hits } from '../../search/query/search.ts';
 import {
   type HitsPart,
-  selectHits,
   orderOfHits,
   readRequest,
   SearchQuery,
+  selectHits,
   sortColumns,
 } from '../../search/query/search-parameters.ts';
 import { headingAt } from '../../search/query/snippet.ts';

@@ -5,7 +5,7 @@ import type { Statements } from '../../../platform/access/guard.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { FoundRow } from './postings/found-blocks.ts';
-import { NOTHING_FOUND, readPostingsCtes, parseWanted } from './postings/read-postings.ts';
+import { NOTHING_FOUND, parseWanted, readPostingsCtes } from './postings/read-postings.ts';
 import type { Candidate } from './rank.ts';
 
 /** Maximum number of words to look up, counted from the end. */

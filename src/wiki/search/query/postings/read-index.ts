@@ -9,7 +9,7 @@ import { indexStored, type StoredStructure, structureColumns } from '../../index
 import type { IndexData, PendingDocument } from '../rank.ts';
 import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
-import { NOTHING_FOUND, readPostingsCtes, recallTerms, parseWanted } from './read-postings.ts';
+import { NOTHING_FOUND, parseWanted, readPostingsCtes, recallTerms } from './read-postings.ts';
 
 /** Maximum number of pending documents with a new title only, whose texts are analyzed during a search. */
 const MAX_RETITLED = 32;
