@@ -272,7 +272,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await ada.goto(`${world.address}/ada/copy/-/transfer`);
     await ada.getByLabel('Archive').setInputFiles(archive);
     await ada.getByRole('button', { name: 'Import', exact: true }).click();
-    await ada.getByText('The import is done').waitFor();
+    await ada.getByText('The import is complete').waitFor();
     for (const path of [
       `${world.address}/ada`,
       settings('audit'),

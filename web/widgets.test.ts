@@ -138,7 +138,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
     'widgets are accessible in light and dark, left to right and right to left, at every width',
     async () => {
       await profile.getByText('ada@example.com').first().waitFor();
-      await enterprise.getByLabel('Role of Grace').waitFor();
+      await enterprise.getByLabel('Role of Grace', { exact: true }).waitFor();
       await developers.getByRole('button', { name: 'Create key' }).waitFor();
       await assertAccessible(page, 'the three widgets');
       assert.match(await profile.evaluate((it) => getComputedStyle(it).fontFamily), /Georgia/, 'the font of the page');
@@ -146,7 +146,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
   );
 
   await t.test('a member is given a role and removed, by keyboard alone, with a confirmation for both', async () => {
-    const role = enterprise.getByLabel('Role of Grace');
+    const role = enterprise.getByLabel('Role of Grace', { exact: true });
     await role.focus();
     await page.keyboard.type('Vie');
     await page.getByRole('dialog').getByText('Change the role of Grace to Viewer?').waitFor();
@@ -362,16 +362,16 @@ longTest(
     assert.deepEqual([await people.count(), await guests.count()], [25, 25]);
     assert.equal(read.length, 2, 'one part of each list');
     await widget.getByRole('button', { name: 'Show more: Members' }).press('Enter');
-    await widget.getByLabel('Role of Person 49').waitFor();
+    await widget.getByLabel('Role of Person 49', { exact: true }).waitFor();
     await widget.getByRole('button', { name: 'Show more: Invitations' }).press('Enter');
     await widget.getByText('guest-50@large.example').waitFor();
 
     // After a change the list keeps all its loaded parts, so a member far down stays visible.
-    await widget.getByLabel('Role of Person 40').selectOption('viewer');
+    await widget.getByLabel('Role of Person 40', { exact: true }).selectOption('viewer');
     await confirm(page, 'Change role');
     await widget.getByText('Saved.').waitFor();
     assert.deepEqual([await people.count(), await guests.count()], [50, 50]);
-    assert.equal(await widget.getByLabel('Role of Person 40').inputValue(), 'viewer');
+    assert.equal(await widget.getByLabel('Role of Person 40', { exact: true }).inputValue(), 'viewer');
 
     // Members and invitations are searched together and change together, in whatever order they are answered.
     let isHalfShown = false;
@@ -395,7 +395,7 @@ longTest(
     assert.equal(await guests.count(), 1);
     await widget.getByLabel('Find by name or e-mail').fill('');
     await widget.getByLabel('Find by name or e-mail').press('Enter');
-    await widget.getByLabel('Role of Person 24').waitFor();
+    await widget.getByLabel('Role of Person 24', { exact: true }).waitFor();
     assert.equal(await people.count(), 25);
     await assertAccessible(page, 'a large workspace');
 
