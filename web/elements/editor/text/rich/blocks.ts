@@ -10,7 +10,7 @@ import {
 } from '../properties/properties-view.ts';
 import { isCaretPlaced } from './caret-placed.ts';
 import { pictureIn } from './html-picture.ts';
-import { findAgain } from './stale-range.ts';
+import { findAgain, treeAfter } from './stale-range.ts';
 import { TableEditor, TableWidget } from './table-widget.ts';
 import { DrawnWidget, PictureWidget } from './widgets.ts';
 
@@ -31,12 +31,12 @@ const LEAVES = /^(?:Paragraph|(?:ATX|Setext)Heading\d|CodeBlock|HorizontalRule|L
 const blocks = StateField.define<Blocks>({
   create: readBlocks,
   update(value, transaction) {
-    const tree = syntaxTree(transaction.state);
+    const tree = treeAfter(transaction, value.tree);
     const { docChanged, selection, startState, state } = transaction;
     if (transaction.effects.some((effect) => effect.is(canReadProperties))) return readBlocks(state);
     const isPlaced = isCaretPlaced(startState) !== isCaretPlaced(state);
     if (!docChanged && tree === value.tree && !selection && !isPlaced) return value;
-    const all = findAgain(value.all, transaction, value.tree, findBlocks);
+    const all = findAgain(value.all, transaction, { before: value.tree, tree }, findBlocks);
     const isComposed = transaction.isUserEvent('input.type.compose');
     return { all, shown: withoutSelected(all, transaction.state, isComposed), tree };
   },

@@ -2,7 +2,7 @@ import { syntaxTree } from '@codemirror/language';
 import { type EditorState, type Extension, type Range, RangeSet, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view';
 import type { SyntaxNode, Tree } from '@lezer/common';
-import { findAgain } from './stale-range.ts';
+import { findAgain, treeAfter } from './stale-range.ts';
 
 /** A longer paragraph keeps its lines, because a joined paragraph is drawn as a whole and scanned again at each key. */
 const LINES_MAX = 200;
@@ -83,8 +83,8 @@ const softBreaks = StateField.define<Breaks>({
     return { found: RangeSet.of(findSoftBreaks(state, tree, 0, tree.length), true), tree };
   },
   update(value, transaction) {
-    const tree = syntaxTree(transaction.state);
-    const found = findAgain(value.found, transaction, value.tree, findSoftBreaks);
+    const tree = treeAfter(transaction, value.tree);
+    const found = findAgain(value.found, transaction, { before: value.tree, tree }, findSoftBreaks);
     return found === value.found && tree === value.tree ? value : { found, tree };
   },
   provide: (field) => [

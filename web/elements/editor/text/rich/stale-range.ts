@@ -1,4 +1,4 @@
-import { syntaxTree } from '@codemirror/language';
+import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
 import type { ChangeDesc, EditorState, Range, Transaction } from '@codemirror/state';
 import type { Decoration, DecorationSet } from '@codemirror/view';
 import type { Tree } from '@lezer/common';
@@ -6,9 +6,36 @@ import type { Tree } from '@lezer/common';
 /** Returns the decorations of whole blocks that touch a range of the text. */
 type Find = (state: EditorState, tree: Tree, from: number, to: number) => Range<Decoration>[];
 
-/** Updates decorations after a transaction: finds them again in the blocks that it changed and in newly parsed text. */
-export function findAgain(found: DecorationSet, transaction: Transaction, before: Tree, find: Find): DecorationSet {
-  const tree = syntaxTree(transaction.state);
+/** Maximum time to parse the blocks of an edit, in milliseconds. */
+const PARSE_MS = 500;
+
+/**
+ * Returns the tree after a transaction, which includes the blocks that the user edited. CodeMirror alone stops parsing
+ * after 20 ms, which a slow machine needs for the first block. A table that is not parsed would lose its widget, and the
+ * keys typed into its cells.
+ */
+export function treeAfter(transaction: Transaction, before: Tree): Tree {
+  const { changes, docChanged, state } = transaction;
+  if (!docChanged || !EDITS.some((event) => transaction.isUserEvent(event))) return syntaxTree(state);
+  let end = 0;
+  changes.iterChangedRanges((_fromA, toA, _fromB, toB) => {
+    end = Math.max(end, toB, changes.mapPos(Math.min(topBlock(before, toA, toA).to, changes.length), 1));
+  });
+  return ensureSyntaxTree(state, end, PARSE_MS) ?? syntaxTree(state);
+}
+
+const EDITS = ['input', 'delete', 'undo', 'redo', 'move'];
+
+/**
+ * Updates decorations after a transaction: finds them again in the blocks that it changed and in newly parsed text.
+ * `tree`: from `treeAfter`.
+ */
+export function findAgain(
+  found: DecorationSet,
+  transaction: Transaction,
+  { before, tree }: { before: Tree; tree: Tree },
+  find: Find,
+): DecorationSet {
   if (!transaction.docChanged && tree === before) return found;
   const stale = staleRange(transaction, before, tree);
   // A new tree can have the same content, if the parser ran out of time before.
