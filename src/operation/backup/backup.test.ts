@@ -73,6 +73,10 @@ const newPlace = async () => ({ DATABASE_URL: await makeDatabase(), DATA_DIR: jo
 test('after a lost disk, a restore brings back pages, search, sources and sign-in, and jobs wait for a resume', async () => {
   const [late] = unfinished.files;
   assert.ok(late && (await patch(owner, late.path, 0, late.content.subarray(0, 10))).status === 204);
+  // A page has another score before its index is merged.
+  await until('the index is merged', async () => {
+    return (await world.db.query(sql`select from search_pending where wiki_id = ${wiki_id}`)).length === 0;
+  });
   const before = await seen(owner);
   assert.ok(before.pages.length >= 3 && before.sources.length === 2, 'there is something to lose');
   assert.match(JSON.stringify(before.found), /zyzzyva/);
