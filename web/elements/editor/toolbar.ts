@@ -10,7 +10,7 @@ export interface Tool {
   isOn?(): boolean;
 }
 
-/** Returns a name that contains the text on the button, because users of speech control say what they see. */
+/** Returns a name that contains the text on the button, because users of speech control say the text they see. */
 function accessibleName({ name, sign }: Tool): string {
   const isShown = typeof sign === 'string' && /\p{L}/u.test(sign);
   return isShown && !name.toLowerCase().includes(sign.toLowerCase()) ? `${name} ${sign}` : name;

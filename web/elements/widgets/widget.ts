@@ -152,7 +152,7 @@ export abstract class Widget<Answer> extends LitElement {
 
   /**
    * Runs the user's actions one after another and reloads the widget's data after each success. Returns the reply;
-   * undefined if the action failed, or repeats the latest one before its end.
+   * undefined if the action failed, or repeats an action that has not ended.
    */
   protected async act(method: Method, path: string, body?: unknown, done: MessageKey = 'saved'): Promise<unknown> {
     const what = JSON.stringify([method, path, body instanceof Blob ? [body.size, body.type] : body]);

@@ -140,8 +140,8 @@ interface PresentPage {
 }
 
 /**
- * Loads published pages, optionally only those with a title that starts with one of `beginnings`, or at one of `paths`.
- * Folders and sections are omitted, because their titles ("Notes", "Related work") are common words.
+ * Loads published pages, optionally limited to titles with any of the `beginnings`, or to `paths`. Omits folders and
+ * sections, because their titles ("Notes", "Related work") are common words.
  */
 async function presentPages(
   query: Query,
