@@ -77,6 +77,10 @@ test('without a script an owner previews a plan, pays, adds seats, fails to pay,
   customer.declines = true;
   account.age(customer.id, 32 * 86_400);
   await shows('Everything works until');
+  // A later event of the failed payment would set the end of writing again.
+  await until('all events are handled', async () => {
+    return (await world.db.query(sql`select from background_jobs where name = 'sync-subscription'`)).length === 0;
+  });
   await world.db.query(sql`update subscriptions set writes_end_at = now()`);
   await shows('This workspace is read-only');
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
