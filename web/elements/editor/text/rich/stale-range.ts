@@ -24,7 +24,8 @@ export function treeAfter(transaction: Transaction, before: Tree): Tree {
   return ensureSyntaxTree(state, end, PARSE_MS) ?? syntaxTree(state);
 }
 
-const EDITS = ['input', 'delete', 'undo', 'redo', 'move'];
+/** Events that come from the keys of a cell. A pasted text may be long, and no cell waits for it. */
+const EDITS = ['input.type', 'delete', 'undo', 'redo'];
 
 /**
  * Updates decorations after a transaction: finds them again in the blocks that it changed and in newly parsed text.
