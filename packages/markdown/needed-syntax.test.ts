@@ -43,10 +43,27 @@ const SPACES = [
   '\0',
 ];
 
-/** Removes the positions of addresses, which only our parser has. */
+/**
+ * Removes the positions of addresses, which only our parser has, and the ends of texts that end with a line: in a list,
+ * such a text includes the indentation of the next line if some construct was tried across the line end.
+ */
 function shape(tree: unknown): unknown {
-  return JSON.parse(JSON.stringify(tree, (key, value) => (key === 'data' ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(tree, (key, value) => {
+      if (key === 'data') return undefined;
+      const endsLine = value?.type === 'break' || (value?.type === 'text' && /[\r\n]$/.test(value.value));
+      return endsLine && value.position ? { ...value, position: { start: value.position.start } } : value;
+    }),
+  );
 }
+
+/** What only our parser reads: wiki links, formulas, unknown tags, front matter, emphasis next to a Chinese letter. */
+const OURS = /\[\[|\\[[(]|<[a-z]|^---|[*_]漢|字[*_]/i;
+
+test('an address of mail after a Chinese word is read where it stands, although an underscore may end emphasis there', () => {
+  const text = '漢字_me@x.org';
+  assert.deepEqual(shape(parseMarkdown(text)), shape(plain.parse(text)));
+});
 
 test("a text is parsed as with all of GitHub's syntax, although only the constructs it may contain are tried, where they may begin", () => {
   const text = fc
@@ -54,7 +71,7 @@ test("a text is parsed as with all of GitHub's syntax, although only the constru
       maxLength: 30,
     })
     .map((pieces) => pieces.join(''))
-    .filter((markdown) => !markdown.includes('[[') && !markdown.startsWith('---'));
+    .filter((markdown) => !OURS.test(markdown));
   fc.assert(
     fc.property(text, (markdown) => {
       assert.deepEqual(shape(parseMarkdown(markdown)), shape(plain.parse(markdown)));

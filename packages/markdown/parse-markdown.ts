@@ -174,7 +174,7 @@ function extendSyntax(this: Processor, needed: ReadonlySet<string>): void {
   const syntax = [...(data.micromarkExtensions ?? []), mathSyntax, wikiLinkSyntax];
   const kept = syntax.map((extension) => onlyNeeded(extension, needed));
   // `**注意：**请` is bold: CommonMark's rules for spaces around marks do not fit scripts without spaces.
-  data.micromarkExtensions = needed.has('cjkEmphasis') ? [...kept, cjkFriendlyExtension()] : kept;
+  data.micromarkExtensions = needed.has('cjkEmphasis') ? [cjkFriendlyExtension(), ...kept] : kept;
   data.fromMarkdownExtensions = [
     ...(data.fromMarkdownExtensions ?? []).flat().map(withoutTransforms),
     mathFromMarkdown,
