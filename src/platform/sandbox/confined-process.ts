@@ -116,7 +116,8 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
     });
     try {
       const [next] = await Promise.all([frames.next(), sent]);
-      if (!next.done && !sendError) return next.value;
+      // A process killed for its CPU time may have answered just before. Its answer would be the last one.
+      if (!next.done && !sendError && !failure) return next.value;
     } catch {
       // The frame is too long or malformed.
       failure ??= 'too_long';
