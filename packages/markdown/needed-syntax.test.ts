@@ -57,7 +57,7 @@ function shape(tree: unknown): unknown {
   );
 }
 
-/** What only our parser reads: wiki links, formulas, unknown tags, front matter, emphasis next to a Chinese letter. */
+/** Syntax of our parser alone: wiki links, formulas, unknown tags, front matter, emphasis next to a Chinese letter. */
 const OURS = /\[\[|\\[[(]|<[a-z]|^---|[*_]漢|字[*_]/i;
 
 test('an address of mail after a Chinese word is read where it stands, although an underscore may end emphasis there', () => {
