@@ -49,7 +49,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Calls the API with the session cookie. Throws ApiError, with status 0 without a response, or an AbortError. */
+/** Calls the API with the session cookie. Throws ApiError, with status 0 without a whole response, or an AbortError. */
 export async function callApi<T>(
   method: string,
   path: string,
@@ -81,6 +81,7 @@ export async function listAll<T>(path: string): Promise<T[]> {
 async function send(method: string, path: string, body?: object, signal?: AbortSignal, idempotencyKey?: string) {
   const isForm = body instanceof FormData;
   let response: Response;
+  let text: string;
   try {
     response = await fetch(path, {
       method,
@@ -95,11 +96,12 @@ async function send(method: string, path: string, body?: object, signal?: AbortS
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
       ...(signal && { signal }),
     });
+    // The connection may break before all of the answer has arrived.
+    text = await response.text();
   } catch (cause) {
     if ((cause as Error).name === 'AbortError') throw cause;
     throw new ApiError(0, {});
   }
-  const text = await response.text();
   if (!response.ok) throw new ApiError(response.status, parseErrorBody(text), response.headers.get('retry-after'));
   return { text, link: response.headers.get('link') ?? '' };
 }
