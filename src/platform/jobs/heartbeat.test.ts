@@ -9,9 +9,11 @@ import { startHeartbeat } from './heartbeat.ts';
 
 test('a suspended process renews the lease of its worker process before it requeues the jobs of dead workers', async () => {
   const sent: string[] = [];
+  let living: unknown;
   let isStill = true;
   const query = (async (statement: Sql) => {
-    const { text } = toStatement(statement);
+    const { text, values } = toStatement(statement);
+    if (/set status = 'queued'/.test(text)) living = values[0];
     sent.push(/set status = 'queued'/.test(text) ? 'requeue' : /update workers/.test(text) ? 'renew' : 'other');
     // As long as a process that is suspended after its first statement.
     if (isStill) await pause(3_100);
@@ -34,4 +36,5 @@ test('a suspended process renews the lease of its worker process before it reque
   );
   await heartbeat.stop();
   assert.deepEqual(sent.slice(0, 3), ['renew', 'renew', 'requeue']);
+  assert.deepEqual(living, ['own', 'other'], 'it may be suspended again before this statement');
 });

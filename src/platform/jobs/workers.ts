@@ -69,12 +69,14 @@ export async function findLostJobs(query: Query, jobs: readonly ClaimedJob[]): P
 
 /**
  * Requeues the jobs of workers whose lease has expired: the first time without a pause, then with growing pauses, so
- * that a machine in a restart loop does not use up their attempts. Skips locked rows until the next call. For
- * background jobs it counts the processes that ended while running them. From the second crash on, the pauses are
- * randomized: a job that ends its process then runs alone, and the jobs that crashed with it succeed.
+ * that a machine in a restart loop does not use up their attempts. Leaves the jobs of `living` workers, which this
+ * process knows to be alive: their leases may expire while this process is suspended before the statement. Skips locked
+ * rows until the next call. For background jobs it counts the processes that ended while running them. From the second
+ * crash on, the pauses are randomized: a job that ends its process then runs alone, and the jobs that crashed with it
+ * succeed.
  */
-export async function requeueLostJobs(query: Query): Promise<void> {
-  const isLost = sql`status = 'running' and not exists (
+export async function requeueLostJobs(query: Query, living: readonly string[]): Promise<void> {
+  const isLost = sql`status = 'running' and coalesce(j.worker_id, '') <> all (${living}::text[]) and not exists (
     select from workers w where w.worker_id = j.worker_id and w.alive_until > now())`;
   await query(sql`
     with records as (
