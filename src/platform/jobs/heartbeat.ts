@@ -50,7 +50,8 @@ export function startHeartbeat(options: {
     for (const attempt of abandoned) unrecorded.delete(attempt);
     // If this heartbeat was suspended for too long, the leases that it renewed may have expired. The next heartbeat
     // renews them before it requeues.
-    if (performance.now() - begun < HEARTBEAT_MS) await requeueLostJobs(query, other === undefined ? [worker_id] : [worker_id, other]);
+    if (performance.now() - begun < HEARTBEAT_MS)
+      await requeueLostJobs(query, other === undefined ? [worker_id] : [worker_id, other]);
   }
 
   function startHeartbeatOnce(): void {
