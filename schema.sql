@@ -12,7 +12,7 @@
 --   Uploads and sources: uploads, upload_files, upload_parts, sources, source_texts, page_sources, compiled_files
 --   Search: search_wikis, search_documents, search_pending, search_segments, search_blocks, search_words, search_vocabulary, saved_searches
 --   Exports and imports: exports, imports, staged_imports, import_pages, import_revisions, import_attachments, imported_people
---   Operation: migrations, service_controls, idempotency_keys, limit_counts, request_log, backup_status, wal_archive, wal_timelines
+--   Operation: migrations, service_controls, idempotency_keys, limit_counts, request_log, backup_status, wal_archive, wal_timelines, page_acls, page_grants, subject_bits
 
 -- ---- The caller of a transaction ----
 
@@ -68,17 +68,22 @@ create function rfc3339(t timestamp with time zone) returns text language sql im
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 
--- Sets caller and target for this transaction. It checks the credential and the memberships itself and does not rely on the guard. invitation: hash of a link's secret, which makes the invitation's workspace visible; new_workspace: id of a workspace about to be created.
+-- Sets caller and target for this transaction. It checks the credential and the memberships itself and does not rely on the guard. name: of a job, the user for whom it acts, who decides which pages it sees. invitation: hash of a link's secret, which makes the invitation's workspace visible; new_workspace: id of a workspace about to be created.
 create function set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me text := '';
   bound text;
+  granted text[];
+  role text := '';
+  highest int := 0;
+  reads bit varying := '';
+  writes bit varying := '';
   wiki text := '';
   workspaces text[] := '{}';
 begin
   case who
     when 'key' then
-      select k.user_id, k.workspace_id into me, bound from api_keys k
+      select k.user_id, k.workspace_id, k.permissions into me, bound, granted from api_keys k
       where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
     when 'session' then
       select s.user_id into me from sessions s
@@ -92,7 +97,8 @@ begin
       bound := second_name;
     when 'job' then
       if path_wiki is not null then
-        select k.wiki_id, array[k.workspace_id] into wiki, workspaces from wikis k where k.wiki_id = path_wiki;
+        select k.wiki_id, array[k.workspace_id], case when name is null then 0 else k.acls end into wiki, workspaces, highest
+        from wikis k where k.wiki_id = path_wiki;
       else
         workspaces := array[path_workspace];
       end if;
@@ -100,7 +106,7 @@ begin
       perform set_config('ibid.service', 'on', true);
   end case;
   if path_wiki is not null and who <> 'job' then
-    select k.wiki_id, array[m.workspace_id] into wiki, workspaces
+    select k.wiki_id, array[m.workspace_id], m.role, k.acls into wiki, workspaces, role, highest
     from wikis k join memberships m on m.workspace_id = k.workspace_id and m.user_id = me and m.status = 'active'
     where k.wiki_id = path_wiki and (bound is null or bound = k.workspace_id);
   elsif path_workspace is not null and who <> 'job' then
@@ -119,8 +125,18 @@ begin
       workspaces := workspaces || new_workspace;
     end if;
   end if;
+  if highest > 0 then
+    select b.reads, b.writes into reads, writes from bits_of(wiki, case when who = 'job' then name else me end) b;
+  end if;
   perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
-    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
+    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true),
+    set_config('ibid.drafts', case
+      when who = 'job' and wiki <> '' then 'on'
+      when role in ('owner', 'admin', 'developer', 'member') and (granted is null or 'pages:write' = any (granted)) then 'on'
+      else '' end, true),
+    set_config('ibid.restricts', case when highest > 0 then 'on' else '' end, true),
+    set_config('ibid.reads', coalesce(rtrim(reads::text, '0'), ''), true),
+    set_config('ibid.writes', coalesce(rtrim(writes::text, '0'), ''), true);
 end $$;
 
 -- ---- Users and how they sign in ----
@@ -775,6 +791,8 @@ create table memberships (
   trigger deferrable initially deferred
 );
 create index memberships_by_time on memberships using btree (workspace_id, created_at, membership_id);
+create trigger grants_end after delete on memberships for each row execute function end_grants();
+create trigger grants_follow after update of user_id on memberships for each row when ((old.user_id <> new.user_id)) execute function end_grants();
 create trigger members_came after insert on memberships referencing new table as added for each statement execute function change_active_members();
 create trigger members_changed after update on memberships referencing old table as removed new table as added for each statement execute function change_active_members();
 create trigger members_went after delete on memberships referencing old table as removed for each statement execute function change_active_members();
@@ -1749,6 +1767,8 @@ create table wikis (
   revisions_packed_to  timestamp with time zone,
   -- Time when the wiki was put into the trash of deleted_from; null for a live wiki and for a wiki whose content is being removed.
   deleted_at           timestamp with time zone,
+  -- Highest number of a restriction that the wiki ever had; 0 if no page was ever restricted.
+  acls                 integer not null default 0,
   primary key (wiki_id),
   foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
 );
@@ -2166,6 +2186,8 @@ create table pages (
   tags            text[] collate "C" not null default '{}'::text[],
   -- The other fields of the front matter in their order: [{"name": …, "value": …}].
   properties      jsonb not null default '[]'::jsonb,
+  -- Number of the restriction that decides who sees the page: of the page itself or of the nearest page above it; 0 for none. Triggers keep it right.
+  acl_no          integer not null default 0,
   primary key (wiki_id, page_id),
   unique (wiki_id, page_id, path),
   check ((origin = any (array['authored'::text, 'compiled'::text]))),
@@ -2182,12 +2204,15 @@ create index pages_by_parent on pages using btree (wiki_id, parent_page_id, "pos
 create index pages_by_title on pages using btree (wiki_id, title_key) where (trashed_at is null);
 create index pages_hidden on pages using btree (wiki_id, page_id) where ((trashed_at is not null) or (status <> 'published'::text));
 create index pages_of_gone_files on pages using btree (wiki_id, page_id) where ((gone_file is not null) and (trashed_at is null));
+create index pages_restricted on pages using btree (wiki_id, page_id) where (acl_no > 0);
 create index pages_stale on pages using btree (wiki_id, page_id) where (stale and (trashed_at is null));
 create index pages_trash on pages using btree (wiki_id, page_id) where (trashed_with = page_id);
 create index pages_trashed_at on pages using btree (trashed_at) where (trashed_at is not null);
 create index pages_trashed_with on pages using btree (wiki_id, trashed_with) where (trashed_at is not null);
 create index pages_with_id on pages using hash (page_id);
 create unique index pages_live_path on pages using btree (wiki_id, path) where (trashed_at is null);
+create trigger acls_of_moved after update of parent_page_id, trashed_at on pages for each row when (((old.parent_page_id is distinct from new.parent_page_id) or ((old.trashed_at is not null) and (new.trashed_at is null)))) execute function move_acls();
+create trigger acls_of_new after insert on pages referencing new table as new_rows for each statement execute function inherit_acls();
 create trigger legal_hold after delete on pages referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
 create trigger tree_has_changed_page after update on pages for each row when (((old.title <> new.title) or (old.slug <> new.slug) or (old.status <> new.status) or (old."position" <> new."position") or (old.parent_page_id is distinct from new.parent_page_id) or (old.trashed_at is distinct from new.trashed_at))) execute function change_tree_version();
 create trigger tree_has_new_page after insert on pages for each row when ((new.trashed_at is null)) execute function change_tree_version();
@@ -2197,8 +2222,12 @@ create trigger write_changed_tags after update of tags on pages for each row whe
 create trigger write_tags_of_new after insert on pages for each row when ((new.tags <> '{}'::text[])) execute function write_page_tags();
 grant delete, insert, select, update on pages to ibid_service;
 alter table pages enable row level security;
+create policy deleters on pages for delete
+  using (((not ( select restricts())) or (acl_no = 0) or (substring(( select own_writes()) from acl_no for 1) = '1'::"bit")));
 create policy of_the_wiki on pages for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((status <> 'draft'::text) or ( select sees_drafts())) and ((not ( select restricts())) or (acl_no = 0) or (substring(( select own_reads()) from acl_no for 1) = '1'::"bit"))));
+create policy writers on pages for update
+  using (((not ( select restricts())) or (acl_no = 0) or (substring(( select own_writes()) from acl_no for 1) = '1'::"bit")));
 
 -- Plain text of the current revision of each page, for search and snippets.
 create table page_texts (
@@ -2214,7 +2243,7 @@ create table page_texts (
 grant delete, insert, select, update on page_texts to ibid_service;
 alter table page_texts enable row level security;
 create policy of_the_wiki on page_texts for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_texts.wiki_id) and (h.page_id = page_texts.page_id))))))));
 
 -- Every revision of every page. The HTML is rendered and sanitized once, on write. A replaced revision is packed later; markdown, html and outline are then empty.
 create table revisions (
@@ -2257,7 +2286,7 @@ create trigger usage_on_insert after insert on revisions referencing new table a
 grant delete, insert, select, update on revisions to ibid_service;
 alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = revisions.wiki_id) and (h.page_id = revisions.page_id))))))));
 
 -- Base of the next three-way merge for pages edited since an upload compiled them, unless a revision still holds it. Without a row the last compiled revision is the base.
 create table page_bases (
@@ -2279,7 +2308,7 @@ create table page_bases (
 grant delete, insert, select, update on page_bases to ibid_service;
 alter table page_bases enable row level security;
 create policy of_the_wiki on page_bases for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_bases.wiki_id) and (h.page_id = page_bases.page_id))))))));
 
 -- Former paths of pages. An old path redirects to its page until another page takes the path.
 create table page_paths (
@@ -2331,7 +2360,7 @@ create index page_links_without_a_page on page_links using btree (wiki_id, from_
 grant delete, insert, select, update on page_links to ibid_service;
 alter table page_links enable row level security;
 create policy of_the_wiki on page_links for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_links.wiki_id) and (h.page_id = page_links.from_page_id))))))));
 
 -- Index of pages.tags by tag. Only written by the triggers of pages.
 create table page_tags (
@@ -2351,7 +2380,7 @@ create index page_tags_by_page on page_tags using btree (wiki_id, page_id);
 grant delete, insert, select, update on page_tags to ibid_service;
 alter table page_tags enable row level security;
 create policy of_the_wiki on page_tags for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_tags.wiki_id) and (h.page_id = page_tags.page_id))))))));
 
 -- Pages offered as templates in their wiki.
 create table templates (
@@ -2369,7 +2398,7 @@ create table templates (
 grant delete, insert, select on templates to ibid_service;
 alter table templates enable row level security;
 create policy of_the_wiki on templates for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = templates.wiki_id) and (h.page_id = templates.page_id))))))));
 
 -- Starred pages per person, visible only to that person. A page in the trash keeps its stars.
 create table starred_pages (
@@ -2391,7 +2420,7 @@ create trigger limit_starred_pages after insert on starred_pages for each row ex
 grant delete, insert, select, update on starred_pages to ibid_service;
 alter table starred_pages enable row level security;
 create policy of_the_user on starred_pages for all
-  using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))));
+  using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = starred_pages.wiki_id) and (h.page_id = starred_pages.page_id))))))));
 
 -- Editor texts that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.
 create table autosaves (
@@ -2456,11 +2485,12 @@ create function caller_revisions(after_wiki text, after_page text, after_revisio
   )
   select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown, t.packed
   from fitting f cross join lateral (
-    select p.path,
+    select case when m.is_open then p.path else '' end as path,
       case when m.may_read then r.markdown end as markdown, case when m.may_read then r.packed end as packed
     from pages p, revisions r, lateral (
+      select p.acl_no = 0 or has_bit((bits_of(f.wiki_id, own_user())).reads, p.acl_no) as is_open offset 0) o, lateral (
       -- The usual rule: pages in the trash cannot be read, and drafts only by members who may write.
-      select p.trashed_at is null and (p.status <> 'draft' or exists (
+      select o.is_open, o.is_open and p.trashed_at is null and (p.status <> 'draft' or exists (
         select from wikis k join memberships m on m.workspace_id = k.workspace_id
         where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers))) as may_read
       offset 0) m
@@ -2518,6 +2548,7 @@ end $$;
 create function page_title(page text) returns text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select p.title from wikis k join pages p on p.wiki_id = k.wiki_id and p.page_id = page
   where k.workspace_id = any ((select own_workspaces())::text[])
+    and (p.acl_no = 0 or has_bit((bits_of(k.wiki_id, own_user())).reads, p.acl_no))
 $$;
 
 -- Like purge_revisions, for the pages of the next batch revisions that replaced others before the horizon, in order of time. Without a position it starts at revisions_purged_to. Returns the next position; after_time is null if the purge is complete or not allowed.
@@ -2612,12 +2643,16 @@ end $$;
 
 -- The most recently changed pages of every wiki in a workspace visible to the caller, up to per_wiki each, without archived ones.
 create function recent_pages(workspace text, per_wiki integer, with_drafts boolean) returns setof pages language sql stable security definer set search_path to 'public', 'pg_temp' as $$
-  select b.* from wikis k cross join lateral (
+  select b.* from wikis k
+  cross join lateral (select case when k.acls > 0 then (bits_of(k.wiki_id, own_user())).reads end as reads offset 0) s
+  cross join lateral (
     select p.* from (
       (select f.* from pages f where f.wiki_id = k.wiki_id and f.trashed_at is null and f.status = 'published'
+          and (s.reads is null or f.acl_no = 0 or has_bit(s.reads, f.acl_no))
         order by f.updated_at desc, f.page_id desc limit per_wiki)
       union all
       (select f.* from pages f where f.wiki_id = k.wiki_id and f.trashed_at is null and f.status = 'draft' and with_drafts
+          and (s.reads is null or f.acl_no = 0 or has_bit(s.reads, f.acl_no))
         order by f.updated_at desc, f.page_id desc limit per_wiki)
     ) p order by p.updated_at desc, p.page_id desc limit per_wiki
   ) b
@@ -2704,7 +2739,7 @@ create trigger usage_on_insert after insert on attachments referencing new table
 grant delete, insert, select, update on attachments to ibid_service;
 alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = attachments.wiki_id) and (h.page_id = attachments.page_id))))))));
 
 -- Attachments added by the caller.
 create function caller_attachments(after_wiki text, after_id text) returns table(wiki_id text, attachment_id text, page_id text, filename text, content_type text, byte_size bigint, sha256 text, created_at timestamp with time zone) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
@@ -2975,7 +3010,7 @@ create index page_sources_by_source on page_sources using btree (wiki_id, source
 grant delete, insert, select, update on page_sources to ibid_service;
 alter table page_sources enable row level security;
 create policy of_the_wiki on page_sources for all
-  using ((wiki_id = ( select own_wiki())));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_sources.wiki_id) and (h.page_id = page_sources.page_id))))))));
 
 -- Inputs from which the page of a file was last compiled, so that an unchanged file is skipped. A page without a row is compiled again.
 create table compiled_files (
@@ -3352,7 +3387,7 @@ create trigger usage_on_update after update on exports referencing old table as 
 grant delete, insert, select, update on exports to ibid_service;
 alter table exports enable row level security;
 create policy of_the_wiki on exports for all
-  using (((wiki_id = ( select own_wiki())) or ( select is_service())));
+  using ((((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (created_by = ( select own_user())) or (( select own_user()) = ''::text))) or ( select is_service())));
 
 -- Archives read by import jobs.
 create table imports (
@@ -3696,6 +3731,82 @@ create table wal_timelines (
 );
 grant insert, select on wal_timelines to ibid_service;
 
+-- Restrictions of pages.
+create table page_acls (
+  -- Wiki of the page.
+  wiki_id        text collate "C" not null,
+  -- Number of the restriction; a wiki gives it once.
+  acl_no         integer not null,
+  -- Page that is restricted together with those below it.
+  page_id        text collate "C" not null,
+  -- Number of the restriction around it, whose readers alone can be readers of this one; 0 for none.
+  outer_no       integer not null default 0,
+  -- Number of restrictions around it.
+  depth          integer not null default 0,
+  -- Time of the restriction.
+  restricted_at  timestamp with time zone not null default now(),
+  -- User who restricted the page; no foreign key.
+  restricted_by  text collate "C" not null,
+  primary key (wiki_id, acl_no),
+  unique (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index page_acls_inner on page_acls using btree (wiki_id, depth) where (outer_no > 0);
+create trigger number before insert on page_acls for each row execute function number_acl();
+create trigger settle after insert or delete on page_acls for each row execute function change_acl();
+grant delete, insert, select on page_acls to ibid_service;
+alter table page_acls enable row level security;
+create policy of_the_wiki on page_acls for all
+  using (((wiki_id = ( select own_wiki())) and (exists ( select from pages p where ((p.wiki_id = page_acls.wiki_id) and (p.page_id = page_acls.page_id))))));
+
+-- People whom a restriction admits.
+create table page_grants (
+  -- Wiki of the restriction.
+  wiki_id     text collate "C" not null,
+  -- Restriction that the grant is part of.
+  acl_no      integer not null,
+  -- Person who is admitted.
+  user_id     text collate "C" not null,
+  -- What the person may do, each level including the ones before; the role in the workspace stays the ceiling.
+  level       text collate "C" not null,
+  -- Time of the grant.
+  granted_at  timestamp with time zone not null default now(),
+  -- User who gave it; no foreign key.
+  granted_by  text collate "C" not null,
+  primary key (wiki_id, acl_no, user_id),
+  check ((level = any (array['read'::text, 'comment'::text, 'write'::text, 'manage'::text]))),
+  foreign key (user_id) references users(user_id) on delete cascade,
+  foreign key (wiki_id, acl_no) references page_acls(wiki_id, acl_no) on delete cascade
+);
+create index page_grants_of_user on page_grants using btree (user_id, wiki_id);
+create trigger bits_of_others after update on page_grants referencing old table as changed for each statement execute function change_bits();
+create trigger bits_on_delete after delete on page_grants referencing old table as changed for each statement execute function change_bits();
+create trigger bits_on_insert after insert on page_grants referencing new table as changed for each statement execute function change_bits();
+create trigger bits_on_update after update on page_grants referencing new table as changed for each statement execute function change_bits();
+grant delete, insert, select, update on page_grants to ibid_service;
+alter table page_grants enable row level security;
+create policy of_the_wiki on page_grants for all
+  using (((wiki_id = ( select own_wiki())) and (exists ( select from page_acls a where ((a.wiki_id = page_grants.wiki_id) and (a.acl_no = page_grants.acl_no))))));
+
+-- page_grants as bits for set_request_context. Only written by the trigger of page_grants.
+create table subject_bits (
+  -- Wiki of the restrictions.
+  wiki_id     text collate "C" not null,
+  -- User whom they admit.
+  subject_id  text collate "C" not null,
+  -- A bit for each number of a restriction, from 1: whether the person reads its pages. Missing bits are 0.
+  reads       bit varying not null,
+  -- The same for writing.
+  writes      bit varying not null,
+  primary key (wiki_id, subject_id),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+alter table subject_bits enable row level security;
+
+-- Pages of own_wiki() whose restriction does not admit the caller, for policies.
+create view hidden_pages (wiki_id, page_id);
+grant select on hidden_pages to ibid_service;
+
 -- For jobs that have written much: analyzes tables that have grown by a tenth since their last analysis.
 create function analyze_grown_tables() returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
@@ -3709,6 +3820,137 @@ begin
     execute format('analyze (skip_locked) %s', t);
   end loop;
 end $$;
+
+-- Ids of the pages above a page of own_wiki(), nearest first, including drafts that the caller does not see: published pages below them are listed.
+create function ancestors(wiki text, page text) returns table(page_id text) language plpgsql stable security definer rows 5 set search_path to 'public', 'pg_temp' as $$
+declare
+  step text := page;
+begin
+  if wiki is distinct from own_wiki() then
+    return;
+  end if;
+  loop
+    select p.parent_page_id into step from pages p where p.wiki_id = wiki and p.page_id = step and p.trashed_at is null;
+    exit when step is null;
+    page_id := step;
+    return next;
+  end loop;
+end $$;
+
+-- Restrictions of a wiki whose pages a user reads and writes, as bits by their number.
+create function bits_of(wiki text, who text, out reads bit varying, out writes bit varying) returns record language plpgsql stable security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  one record;
+begin
+  select b.reads, b.writes into reads, writes from subject_bits b where b.wiki_id = wiki and b.subject_id = who;
+  -- A restriction inside another one opens only for those whom both admit. The outer one comes first.
+  for one in
+    select a.acl_no, a.outer_no from page_acls a where a.wiki_id = wiki and a.outer_no > 0 order by a.depth
+  loop
+    if not has_bit(reads, one.outer_no) then
+      if one.acl_no <= length(reads) then reads := set_bit(reads, one.acl_no - 1, 0); end if;
+      if one.acl_no <= length(writes) then writes := set_bit(writes, one.acl_no - 1, 0); end if;
+    end if;
+  end loop;
+  reads := coalesce(reads, '');
+  writes := coalesce(writes, '');
+end $$;
+
+-- Trigger function of page_acls: numbers the pages below, and changes wikis.tree_version.
+create function change_acl() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  changed page_acls := coalesce(new, old);
+begin
+  perform settle_acls(changed.wiki_id, changed.page_id);
+  update wikis k set tree_version = pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint
+  where k.wiki_id = changed.wiki_id;
+  return null;
+end $$;
+
+-- Trigger function of page_grants: writes the bits of the people whose grants changed.
+create function change_bits() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  insert into subject_bits as b (wiki_id, subject_id, reads, writes)
+  select s.wiki_id, s.user_id, g.reads, g.writes
+  from (select distinct c.wiki_id, c.user_id from changed c) s
+  cross join lateral (
+    select coalesce(string_agg(case when g.level is null then '0' else '1' end, '' order by n.no), '')::bit varying as reads,
+      coalesce(string_agg(case when g.level in ('write', 'manage') then '1' else '0' end, '' order by n.no), '')::bit varying as writes
+    from generate_series(1, (
+      select max(g.acl_no) from page_grants g where g.wiki_id = s.wiki_id and g.user_id = s.user_id)) n (no)
+    left join page_grants g on g.wiki_id = s.wiki_id and g.acl_no = n.no and g.user_id = s.user_id) g
+  join wikis k on k.wiki_id = s.wiki_id
+  on conflict (wiki_id, subject_id) do update set reads = excluded.reads, writes = excluded.writes;
+  return null;
+end $$;
+
+-- Trigger function of memberships: grants end with the membership, and follow it to the account that it moves to.
+create function end_grants() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'UPDATE' then
+    update page_grants g set user_id = new.user_id from wikis k
+    where k.workspace_id = old.workspace_id and g.wiki_id = k.wiki_id and g.user_id = old.user_id;
+  else
+    delete from page_grants g using wikis k
+    where k.workspace_id = old.workspace_id and g.wiki_id = k.wiki_id and g.user_id = old.user_id;
+  end if;
+  return null;
+end $$;
+
+-- The first of these slugs that no page of own_wiki() has below a path (null: at the root), hidden pages included; null if all are taken.
+create function free_slug(wiki text, below text, slugs text[]) returns text language plpgsql stable security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  candidate text;
+begin
+  if wiki is distinct from own_wiki() then
+    return null;
+  end if;
+  foreach candidate in array slugs loop
+    if not exists (
+      select from pages p
+      where p.wiki_id = wiki and p.path = coalesce(below || '/', '') || candidate and p.trashed_at is null)
+    then
+      return candidate;
+    end if;
+  end loop;
+  return null;
+end $$;
+
+-- Whether the bit with this number, from 1, is set; missing bits are not.
+create function has_bit(bits bit varying, no integer) returns boolean language sql immutable parallel safe as $$
+  select substring(bits from no for 1) = B'1'
+$$;
+
+-- Trigger function of pages: new pages belong to the restriction of their parents.
+create function inherit_acls() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  one record;
+begin
+  for one in
+    select n.wiki_id, n.page_id from new_rows n join wikis k on k.wiki_id = n.wiki_id and k.acls > 0
+    where n.parent_page_id is not null and not exists (
+      select from new_rows o where o.wiki_id = n.wiki_id and o.page_id = n.parent_page_id)
+  loop
+    perform settle_acls(one.wiki_id, one.page_id);
+  end loop;
+  return null;
+end $$;
+
+-- Whether the caller sees a page, but its restriction does not let them change it.
+create function is_closed_page(wiki text, page text) returns boolean language sql stable as $$
+  select restricts() and exists (
+    select from pages p
+    where p.wiki_id = wiki and p.page_id = page and p.acl_no > 0 and not has_bit((select own_writes()), p.acl_no))
+$$;
+
+-- User who asked for a job; the job sees what this person sees. Null for a job of the service.
+create function job_creator(wiki text, job text) returns text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select coalesce(
+    (select u.created_by from jobs j join uploads u on u.wiki_id = j.wiki_id and u.upload_id = j.upload_id
+      where j.wiki_id = wiki and j.job_id = job),
+    (select e.created_by from exports e where e.wiki_id = wiki and e.export_id = job),
+    (select i.created_by from imports i where i.wiki_id = wiki and i.import_id = job))
+$$;
 
 -- Adds calls to the log of their workspace if the user is an active member, and keeps the latest ones of each workspace. Hashes and subjects only identify the credential and are not stored.
 create function log_requests(calls jsonb, kept integer) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
@@ -3747,6 +3989,138 @@ begin
   where r.workspace_id = o.workspace_id and r.call_id <= (
     select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
 end $$;
+
+-- Trigger function of pages: a moved page belongs to the restriction of its new parent.
+create function move_acls() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if exists (select from wikis k where k.wiki_id = new.wiki_id and k.acls > 0) then
+    perform settle_acls(new.wiki_id, new.page_id);
+  end if;
+  return null;
+end $$;
+
+-- Trigger function of page_acls: gives a restriction the next number of its wiki.
+create function number_acl() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  update wikis k set acls = k.acls + 1 where k.wiki_id = new.wiki_id returning k.acls into new.acl_no;
+  return new;
+end $$;
+
+-- Restrictions of own_wiki() whose pages the caller reads, as bits.
+create function own_reads() returns bit varying language sql stable parallel safe as $$
+  select current_setting('ibid.reads', true)::bit varying
+$$;
+
+-- Names the set of pages of own_wiki() that the caller sees in one state of its tree: the same for two callers exactly if they see the same.
+create function own_view() returns text language sql stable parallel safe as $$
+  select case when current_setting('ibid.drafts', true) = 'on' then '-drafts' else '' end
+    || case when current_setting('ibid.reads', true) <> '' then '-' || left(md5(current_setting('ibid.reads', true)), 12) else '' end
+$$;
+
+-- Restrictions of own_wiki() whose pages the caller writes, as bits.
+create function own_writes() returns bit varying language sql stable parallel safe as $$
+  select current_setting('ibid.writes', true)::bit varying
+$$;
+
+-- Facts about pages of own_wiki() outside the trash, by document number, including hidden pages: the facts are cached for all callers, and a caller is only shown counts of visible pages.
+create function page_facts(wiki text, numbers integer[]) returns table(document_no integer, page_id text, created_by text, status text, folder text, acl_no integer) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select n.no, d.document_id, p.created_by, p.status, split_part(p.path, '/', 1), p.acl_no
+  from unnest(numbers) n (no)
+  cross join lateral (
+    select d.document_id from search_documents d
+    where d.wiki_id = wiki and d.kind = 'page' and d.document_no = n.no offset 0) d
+  cross join lateral (
+    select p.created_by, p.status, p.path, p.trashed_at, p.acl_no from pages p
+    where p.wiki_id = wiki and p.page_id = d.document_id offset 0) p
+  where wiki = own_wiki() and p.trashed_at is null
+$$;
+
+-- Pages of own_wiki() that some callers do not find, because they are in the trash, not published or restricted, with their numbers in the index (null if they are not indexed).
+create function pages_not_open(wiki text) returns table(document_no integer, page_id text, is_trashed boolean, status text, acl_no integer) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select d.document_no, h.page_id, h.trashed_at is not null, h.status, h.acl_no
+  from (
+    select p.page_id, p.trashed_at, p.status, p.acl_no from pages p
+    where p.wiki_id = wiki and (p.trashed_at is not null or p.status <> 'published')
+    union all
+    select p.page_id, p.trashed_at, p.status, p.acl_no from pages p
+    where p.wiki_id = wiki and p.acl_no > 0 and p.trashed_at is null and p.status = 'published') h
+  left join search_documents d on d.wiki_id = wiki and d.kind = 'page' and d.document_id = h.page_id
+  where wiki = own_wiki()
+$$;
+
+-- Whether own_wiki() has restrictions that apply to the caller. False for jobs of the wiki that act for no user.
+create function restricts() returns boolean language sql stable parallel safe as $$
+  select current_setting('ibid.restricts', true) = 'on'
+$$;
+
+-- Whether the caller sees the drafts of own_wiki(): the role and the key give pages:write. True for jobs of the wiki.
+create function sees_drafts() returns boolean language sql stable parallel safe as $$
+  select current_setting('ibid.drafts', true) = 'on'
+$$;
+
+-- Gives a page and the pages below it the numbers of their nearest restrictions. The caller holds the lock of the wiki.
+create function settle_acls(wiki text, top text) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  with recursive below as (
+    select p.page_id, p.acl_no as was, a.acl_no as own, coalesce(a.acl_no, o.acl_no, 0) as is_now, coalesce(o.acl_no, 0) as outer_no
+    from pages p
+    left join page_acls a on a.wiki_id = wiki and a.page_id = p.page_id
+    left join pages o on o.wiki_id = wiki and o.page_id = p.parent_page_id
+    where p.wiki_id = wiki and p.page_id = top
+    union all
+    select c.page_id, c.acl_no, a.acl_no, coalesce(a.acl_no, b.is_now), b.is_now
+    from below b
+    cross join lateral (
+      select c.page_id, c.acl_no from pages c where c.wiki_id = wiki and c.parent_page_id = b.page_id offset 0) c
+    left join page_acls a on a.wiki_id = wiki and a.page_id = c.page_id
+  ), placed as (
+    update page_acls a set outer_no = b.outer_no from below b
+    where a.wiki_id = wiki and a.acl_no = b.own and a.outer_no <> b.outer_no
+    returning 1
+  )
+  update pages p set acl_no = b.is_now from below b
+  where p.wiki_id = wiki and p.page_id = b.page_id and p.acl_no <> b.is_now;
+  -- A restriction is seldom inside of another one.
+  with recursive around as (
+    select a.acl_no, 0 as depth from page_acls a where a.wiki_id = wiki and a.outer_no = 0
+    union all
+    select a.acl_no, o.depth + 1 from around o join page_acls a on a.wiki_id = wiki and a.outer_no = o.acl_no
+  )
+  update page_acls a set depth = o.depth from around o
+  where a.wiki_id = wiki and a.acl_no = o.acl_no and a.depth <> o.depth;
+end $$;
+
+-- The given paths that are taken by a page of own_wiki(), which may be hidden: a path belongs to one page.
+create function taken_paths(wiki text, paths text[]) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select t.path from unnest(paths) w (path)
+  cross join lateral (
+    select p.path from pages p where p.wiki_id = wiki and p.path = w.path and p.trashed_at is null offset 0) t
+  where wiki = own_wiki()
+$$;
+
+-- Number of restrictions of a page and of the pages below it that the caller does not manage. moves_out: the page leaves the restriction that it belongs to.
+create function unmanaged_acls(wiki text, page text, moves_out boolean) returns integer language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  with recursive top as (
+    select p.page_id, p.acl_no from pages p
+    where restricts() and wiki = own_wiki() and p.wiki_id = wiki and p.page_id = page
+      and (p.acl_no = 0 or has_bit((select own_reads()), p.acl_no))
+  ), up as (
+    select a.acl_no, a.page_id from top, page_acls a where a.wiki_id = wiki
+    union all
+    select u.acl_no, p.parent_page_id
+    from up u cross join lateral (
+      select p.parent_page_id from pages p where p.wiki_id = wiki and p.page_id = u.page_id offset 0) p
+    where u.page_id <> page and p.parent_page_id is not null
+  ), inside as (
+    select u.acl_no from up u where u.page_id = page
+    union
+    select t.acl_no from top t where moves_out and t.acl_no > 0
+  )
+  select count(*)::int from inside i
+  where not exists (
+    select from page_grants g
+    where g.wiki_id = wiki and g.acl_no = i.acl_no and g.user_id = own_user() and g.level = 'manage')
+$$;
 
 -- Waits until this server has replayed the log up to a position of the primary; fails with IBLAG after the given time. Later statements of the same transaction see everything up to the position.
 create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$

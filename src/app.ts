@@ -26,6 +26,7 @@ import { verification } from './sources/verification/feature.ts';
 import { attachments } from './wiki/attachments/feature.ts';
 import { autosaves } from './wiki/autosaves/feature.ts';
 import { pages } from './wiki/pages/feature.ts';
+import { restrictions } from './wiki/restrictions/feature.ts';
 import { revisions } from './wiki/revisions/feature.ts';
 import { search } from './wiki/search/feature.ts';
 import { stars } from './wiki/stars/feature.ts';
@@ -59,6 +60,7 @@ const FEATURES: readonly Feature[] = [
   attachments,
   autosaves,
   templates,
+  restrictions,
   stars,
   search,
   blobs,

@@ -34,6 +34,7 @@ const LAYERS = [
   'wiki/autosaves',
   'wiki/templates',
   'wiki/stars',
+  'wiki/restrictions',
   'sources/records',
   'sources/uploads',
   'sources/ingest',

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import pg from 'pg';
 import { ENDPOINTS } from '../src/app.ts';
+import { rolesWith } from '../src/platform/access/roles.ts';
 import { openServiceDb } from '../src/platform/db/db.ts';
 import { SERVICE } from '../src/platform/db/request-context.ts';
 import { raw, sql } from '../src/platform/db/sql.ts';
@@ -146,6 +147,66 @@ test('every security definer function has a fixed search_path with one schema', 
     'set its search_path in the migration that creates it',
   );
   assert.ok(functions.length > 10, 'the functions must be found');
+});
+
+/**
+ * The security definer functions that read pages, or what belongs to pages, past row-level security, and why none of them
+ * tells a person of a page that is hidden from them.
+ */
+const READ_PAGES: Record<string, string> = {
+  actual_usage: 'counts of a whole workspace',
+  add_usage: 'counts of a whole workspace',
+  ancestors: 'ids, of which the statement shows those that the caller sees',
+  bits_of: 'which restrictions admit a user',
+  caller_attachments: 'files that the caller added',
+  caller_autosaves: 'texts of the caller',
+  caller_revisions: 'texts of the caller, if they still see the page',
+  caller_stars: 'ids of pages that the caller starred',
+  caller_uploads: 'uploads of the caller',
+  correct_usage: 'counts of a whole workspace',
+  free_slug: 'whether a path is taken, which a writer finds out anyway',
+  ids_in_use: 'whether ids that nobody can guess exist',
+  job_creator: 'the user who asked for a job',
+  merge_usage: 'counts of a whole workspace',
+  merge_users: 'whether an account has written anything',
+  page_facts: 'facts for a cache, counted for each caller by what they see',
+  page_title: 'asks whether the caller sees the page',
+  pages_not_open: 'numbers for a cache, of which each caller is shown what they see',
+  purge_replaced_revisions: 'runs in a job, and returns counts',
+  purge_revisions: 'runs in a job, and returns counts',
+  recent_pages: 'asks whether the caller sees the page',
+  search_backlog: 'counts of the whole service',
+  set_request_context: 'which restrictions admit the caller',
+  settle_acls: 'returns nothing',
+  taken_paths: 'whether a path is taken, which a writer finds out anyway',
+  unmanaged_acls: 'how many restrictions are in the way of a move or deletion',
+  usage_and_limits: 'counts of a whole workspace',
+  usage_of_all: 'counts of whole workspaces, for operators',
+  wikis_to_index: 'ids of wikis, for jobs',
+  wikis_with_expired_uploads: 'ids of wikis, for jobs',
+  wikis_with_failed_files: 'ids of wikis, for jobs',
+  wikis_with_old_trash: 'ids of wikis, for jobs',
+  wikis_with_revisions_to_pack: 'ids of wikis, for jobs',
+  wikis_with_staged_imports: 'ids of wikis, for jobs',
+  wikis_with_trash_to_purge: 'ids of wikis, for jobs',
+};
+
+const OF_PAGES =
+  /\b(?:pages|revisions|page_(?:texts|bases|paths|links|tags|sources|acls|grants)|sources|source_\w+|attachments|uploads|upload_files|search_\w+|exports|imports|templates|starred_pages|autosaves|compiled_files|staged_\w+|subject_bits)\b/;
+
+test('every security definer function that reads pages says why it tells nobody of a hidden page', async () => {
+  const functions = await broken.tenants.world.db.query<{ name: string; text: string }>(sql`
+    select proname as name, prosrc as text from pg_proc
+    where prosecdef and pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype order by 1`);
+  const found = functions.filter(({ text }) => OF_PAGES.test(text)).map(({ name }) => name);
+  assert.deepEqual(found, Object.keys(READ_PAGES).sort(), 'let a new function ask bits_of(), and add it to READ_PAGES');
+});
+
+test('the database and the roles agree on who sees drafts', async () => {
+  const [row] = await broken.tenants.world.db.query<{ text: string }>(sql`
+    select prosrc as text from pg_proc where proname = 'set_request_context'`);
+  const roles = /role in \(([^)]*)\) and \(granted is null or 'pages:write'/.exec(row?.text ?? '')?.[1];
+  assert.deepEqual(roles?.replaceAll("'", '').split(', ').sort(), rolesWith('pages:write').sort());
 });
 
 test('the service cannot change or delete audit records, create or drop tables, or read without a request context', async () => {

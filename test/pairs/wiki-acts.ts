@@ -20,7 +20,14 @@ function runBegun(
   const { signal } = new AbortController();
   return runRecordJob(definition, {
     db: serviceDb.in({ who: 'job', path: { wiki_id: job.wiki_id } }),
-    job: { ...job, job_id: job.job_id ?? '', upload_id: job.upload_id ?? null, attempt: 1, failures: 1 },
+    job: {
+      ...job,
+      job_id: job.job_id ?? '',
+      upload_id: job.upload_id ?? null,
+      attempt: 1,
+      failures: 1,
+      acts_for: null,
+    },
     services: () => services,
     log: services.log,
     stopping: signal,

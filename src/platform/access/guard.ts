@@ -157,7 +157,8 @@ function composerOf({
     with caller as materialized (${kindOf(credential).caller(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
     access as materialized (${accessCte(access, params, credential)})`;
-  const status = statusOf(requestPath(access, credential, params), needsPayment);
+  const page_id = access.on === 'wiki' && access.permission === 'pages:write' ? params.page_id : undefined;
+  const status = statusOf(requestPath(access, credential, params), needsPayment, page_id);
   return {
     ctes,
     read: (work) => sql`
@@ -264,11 +265,18 @@ function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
   return LOCKS[access.on === 'widget' && access.instead?.on === 'caller' ? 'caller' : access.on];
 }
 
-/** Returns 404 if the object in the path does not exist, 403 if row-level security hides it from the caller. */
-function statusOf(path: RequestContext['path'], needsPayment: boolean): Sql {
-  const allowed = needsPayment
+/**
+ * Returns 404 if the object in the path does not exist, 403 if row-level security hides it from the caller. `page_id`:
+ * a page that the request changes, which a restriction may not let the caller do.
+ */
+function statusOf(path: RequestContext['path'], needsPayment: boolean, page_id: string | undefined): Sql {
+  const payable = needsPayment
     ? raw('case when is_read_only((select workspace_id from access)) then 402 else 200 end')
     : raw('200');
+  const allowed =
+    page_id === undefined
+      ? payable
+      : sql`case when (select is_closed_page(a.wiki_id, ${page_id}) from access a) then 403 else ${payable} end`;
   return sql`case when not exists (select from caller) then 401
       when exists (select from access) then ${allowed}
       when exists (select from target) or ${isKnown(path)} then 403 else 404 end`;

@@ -43,14 +43,16 @@ export function slugCandidates(
 
 /**
  * Like `slugCandidates`, for pages: their slugs may contain letters of any script, and only the slugs in `reserved` are
- * reserved.
+ * reserved. After a requested slug come others to offer if it is taken.
  */
 export function pageSlugCandidates(
   requested: string | null | undefined,
   name: string,
   reserved: ReadonlySet<string> = new Set(),
 ): string[] | ApiError {
-  if (typeof requested === 'string') return isPageSlug(requested) ? [requested] : malformedPageSlug();
+  if (typeof requested === 'string') {
+    return isPageSlug(requested) ? candidatesFrom(requested, numberedPageSlug) : malformedPageSlug();
+  }
   return candidatesFrom(pageSlugFrom(name, 'page'), numberedPageSlug).filter((slug) => !reserved.has(slug));
 }
 
@@ -73,6 +75,8 @@ export function candidatesForAttempt(attempt: number, slugs: string[]): string[]
   return attempt < MAX_LOST_RACES ? slugs : slugs.slice(-RANDOM_CANDIDATES);
 }
 
-export function slugTaken(slug: string): ApiError {
-  return new ApiError('slug_taken', `The slug "${slug}" is taken. Choose another, or omit it to get a free one.`);
+/** `free`: a slug to choose instead, if one was looked up. */
+export function slugTaken(slug: string, free?: string | null): ApiError {
+  const advice = free ? `"${free}" is free. Choose it or another` : 'Choose another';
+  return new ApiError('slug_taken', `The slug "${slug}" is taken. ${advice}, or omit it to get a free one.`);
 }

@@ -219,7 +219,8 @@ test('an older release works with a newer schema that allows it, and refuses any
 
 test('a database at the last replaced migration is moved to the baseline, and an older one is refused', async () => {
   const { db } = await (await openTest()).openMigrator();
-  const all = listMigrations();
+  // Later migrations apply to the baseline.
+  const all = listMigrations().slice(0, 1);
   await migrate(db, all);
   const names = async () =>
     (await db.query<{ name: string }>(sql`select name from migrations order by 1`)).map(({ name }) => name);

@@ -16,8 +16,8 @@ export type RequestContext = (
   | { who: 'widget'; user_id: string; workspace_id: string }
   /** An operator's command on behalf of a user. */
   | { who: 'command'; user_id: string }
-  /** A worker that runs a job of this wiki. */
-  | { who: 'job' }
+  /** A worker that runs a job of this wiki. With a user, it sees the pages that this person sees at the moment. */
+  | { who: 'job'; acts_for?: string | null }
   /** The holder of a link's secret, without any other credential. */
   | { who: 'link' }
   | { who: 'service' }
@@ -81,7 +81,9 @@ function valuesOf(context: RequestContext, timeoutMs: number): WireValue[] {
         ? [context.user_id, context.workspace_id]
         : context.who === 'command'
           ? [context.user_id, null]
-          : [null, null];
+          : context.who === 'job'
+            ? [context.acts_for ?? null, null]
+            : [null, null];
   const { path, invitation = null, new_workspace_id = null } = context;
   return [
     // A user by their id, in all of their workspaces.

@@ -181,6 +181,8 @@ export interface ClaimedJob {
   kind: string;
   attempt: number;
   failures: number;
+  /** The user who asked for the job. It sees the pages that this person sees. Null for a job of the service. */
+  acts_for: string | null;
 }
 
 /** A kind of public job, whose record shows its progress and result. */

@@ -46,7 +46,7 @@ export async function claimJob(
         update jobs set status = 'running', attempt = attempt + 1, failures = failures + 1, updated_at = now(),
           started_at = coalesce(started_at, now()), worker_id = ${worker_id}
         where wiki_id = ${wiki_id} and job_id = ${job_id} and attempt = ${attempt} and status = 'queued'
-        returning wiki_id, job_id, upload_id, kind, attempt, failures
+        returning wiki_id, job_id, upload_id, kind, attempt, failures, job_creator(wiki_id, job_id) as acts_for
       ), lease as (${leaseCte(worker_id, sql`claimed`)})
       select * from claimed
     `).catch(emptyIfStarted);

@@ -146,7 +146,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     if (!job || !definition) return false;
     const controller = new AbortController();
     records.set(job, controller);
-    const own = db.in({ who: 'job', path: { wiki_id: job.wiki_id } });
+    const own = db.in({ who: 'job', acts_for: job.acts_for, path: { wiki_id: job.wiki_id } });
     const end = inJobSpan(definition, job, () =>
       runRecordJob(definition, { db: own, job, services, log, stopping, lost: controller.signal }),
     );

@@ -33,9 +33,8 @@ export async function placePages(
     join pages p on p.wiki_id = ${wiki_id} and p.trashed_at is null and p.page_id = f.page_id`);
   const pageAt = new Map(parents.map(({ planned, page_id, path }) => [planned, { page_id, path }]));
   const takenOf = async (candidates: readonly string[]) => {
-    const taken = await query<{ path: string }>(sql`
-      select p.path from pages p
-      where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = any (${candidates}::text[])`);
+    // Also by pages that the uploader does not see.
+    const taken = await query<{ path: string }>(sql`select taken_paths(${wiki_id}, ${candidates}::text[]) as path`);
     return new Set(taken.map(({ path }) => path));
   };
   // Pages that this batch creates have no children yet, so these are the only candidates. Usually none is taken.

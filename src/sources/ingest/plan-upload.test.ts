@@ -28,7 +28,15 @@ async function planned(...names: string[]) {
   const form = new FormData();
   for (const name of names) form.append('files', new File([`# ${name}\n`], name));
   const { body } = await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
-  const job = { wiki_id, upload_id: body.upload_id, job_id: '', kind: 'ingest', attempt: 1, failures: 0 };
+  const job = {
+    wiki_id,
+    upload_id: body.upload_id,
+    job_id: '',
+    kind: 'ingest',
+    attempt: 1,
+    acts_for: null,
+    failures: 0,
+  };
   let pagesRead = 0;
   let statements = 0;
   const paths = await world.db.transaction(async (query) => {

@@ -6,7 +6,6 @@ import type { Statements } from '../../platform/access/guard.ts';
 import { Id, Record } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../../wiki/pages/schema.ts';
 import {
   type CitationRow,
   type CitedBlock,
@@ -119,7 +118,7 @@ async function shownBlocks(
   for (let after = ''; ; ) {
     const pages = await many<CitationRow & { html: string; folder: string }>(sql`
       select ${citationColumns}, r.html, r.folder from page_sources c
-      join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}
+      join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and p.trashed_at is null
       join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
       where c.wiki_id = ${wiki_id} and c.source_id = ${source_id} and c.page_id > ${after}
       order by c.page_id limit ${PAGES_AT_ONCE}`);

@@ -4,7 +4,6 @@ import { PAGING } from '../../platform/core/paging.ts';
 import { WikiParams } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../../wiki/pages/schema.ts';
 import { exampleSource, IncompleteSource } from './schema.ts';
 
 const incompleteColumns = sql`s.source_id, s.title, s.filename, s.loss_count as losses, s.losses_to_review`;
@@ -43,7 +42,7 @@ export const listLosses = endpoint({
             ${paging.clause}`
         : sql`select ${incompleteColumns}
             from page_sources c
-            join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}
+            join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and p.trashed_at is null
             join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
             where c.wiki_id = ${params.wiki_id} and c.page_id = ${page_id} and s.loss_count > 0 and s.source_id >= ${from}
             ${paging.clause}`,

@@ -25,6 +25,7 @@ import {
   selectHits,
   sortColumns,
 } from '../../wiki/search/query/search-parameters.ts';
+import { NO_DOCUMENTS } from '../../wiki/search/query/shown-documents.ts';
 import { type CitationRow, placesBy } from './cited-blocks.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
 
@@ -58,7 +59,7 @@ export const searchSources = endpoint({
     setHeaders(cutHeader(query.query));
     const { parsed, sort, part } = readRequest(query, paging, credential);
     const isFound = sql`true ${conditionsOf(parsed.filters, 's', CONDITIONS)}`;
-    const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
+    const shown = { isFound, isFiltered: parsed.filters.length > 0, leftOut: NO_DOCUMENTS };
     const score = raw('c.score');
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (hitsPart) => ({
       hits: selectHits(

@@ -11,5 +11,5 @@ export const sourceTables = [
     audit: ['source'],
   }),
   defineTable({ name: 'source_texts', of: 'wiki', rows: 'many', copies: ['source_id'] }),
-  defineTable({ name: 'page_sources', of: 'wiki', rows: 'many', copies: ['page_id', 'source_id'] }),
+  defineTable({ name: 'page_sources', policy: 'special', of: 'wiki', rows: 'many', copies: ['page_id', 'source_id'] }),
 ];

@@ -5,10 +5,11 @@ const STAGED = idStays('It is part of an archive, kept only during an import.');
 export const transferTables = [
   defineTable({
     name: 'exports',
+    policy: 'special',
     of: 'wiki',
     rows: 'many',
     copies: ['export_id'],
-    policy: 'shared',
+
     person: idStays('workspace_events.jsonl names the person who started it.'),
   }),
   defineTable({

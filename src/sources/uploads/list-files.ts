@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { hasPermission, onWiki } from '../../platform/access/access-rule.ts';
+import { onWiki } from '../../platform/access/access-rule.ts';
 import { PAGING } from '../../platform/core/paging.ts';
 import { Id } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../../wiki/pages/schema.ts';
+import { SEES_ALL_PAGES } from '../../wiki/pages/links/sees-drafts.ts';
 import { FileOfUpload } from './schema.ts';
 
 /** Lists the received bytes and the result of each file. Files of an archive follow the archive. */
@@ -43,8 +43,8 @@ export const listFiles = endpoint({
           select f.file_no, coalesce(f.file_id, '') as file_id, f.filename, f.byte_size,
             case when f.file_id is null then f.byte_size else f.received end as received, f.status, f.error,
             coalesce(f.source_id, '') as source_id, f.page_change,
-            case when f.status = 'done' and (${hasPermission('pages:write')} or exists (
-              select from pages p where p.wiki_id = f.wiki_id and p.page_id = f.page_id and ${isVisible}
+            case when f.status = 'done' and (${SEES_ALL_PAGES} or exists (
+              select from pages p where p.wiki_id = f.wiki_id and p.page_id = f.page_id and p.trashed_at is null
             )) then f.page_path else '' end as page_path
           from upload_files f
           where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind in ('file', 'archive')

@@ -317,6 +317,7 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     gone_file: 'what a person has to decide about',
     tags: ['record_altered'],
     properties: ['record_altered'],
+    acl_no: 'who sees the page',
   },
   page_texts: { wiki_id: KEY, page_id: KEY, text: ['page_text_altered'] },
   attachments: {

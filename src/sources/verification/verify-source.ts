@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { hasPermission, onWiki } from '../../platform/access/access-rule.ts';
+import { onWiki } from '../../platform/access/access-rule.ts';
 import { notFound } from '../../platform/core/errors.ts';
 import { Id, Record } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../../wiki/pages/schema.ts';
+import { SEES_DRAFTS } from '../../wiki/pages/links/sees-drafts.ts';
 import { exampleSource, SourceParams } from '../records/schema.ts';
 import { checkSource, type VerificationBounds } from './check-source.ts';
 import { FINDING_KINDS } from './findings.ts';
@@ -92,7 +92,7 @@ export const verifySource = endpoint({
   },
   run: async ({ params, services, maybeOne, many }) => {
     const { wiki_id, source_id } = params;
-    const isSeen = sql`(${hasPermission('pages:write')} or ${isVisible})`;
+    const isSeen = sql`(${SEES_DRAFTS} or p.trashed_at is null)`;
     const source = await maybeOne<StoredSource & { workspace_id: string; user_id: string }>(sql`
       select ${storedSourceColumns(isSeen)}, a.workspace_id, a.user_id
       from access a, sources s left join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id

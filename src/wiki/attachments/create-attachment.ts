@@ -5,7 +5,7 @@ import { notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible, PageParams } from '../pages/schema.ts';
+import { PageParams } from '../pages/schema.ts';
 import { Attachment, attachmentColumns, exampleAttachment } from './schema.ts';
 import { SNIFFED_BYTES, sniffType } from './sniff-type.ts';
 
@@ -26,7 +26,7 @@ export const createAttachment = endpoint({
   form: {
     file: 'attachment',
     target: ({ wiki_id, page_id }) => sql`
-      select 1 from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`,
+      select 1 from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null`,
   },
   status: 201,
   reply: Attachment,
@@ -44,7 +44,7 @@ export const createAttachment = endpoint({
         insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_by)
         select access.wiki_id, ${newId('attachment')}, p.page_id, ${filename}, ${content_type}, ${byte_size}, ${sha256},
           access.user_id
-        from access join pages p on p.wiki_id = access.wiki_id and p.page_id = ${params.page_id} and ${isVisible}
+        from access join pages p on p.wiki_id = access.wiki_id and p.page_id = ${params.page_id} and p.trashed_at is null
         on conflict (wiki_id, page_id, sha256) do nothing
         returning *`,
       result: sql`select ${attachmentColumns} from a`,
@@ -52,7 +52,7 @@ export const createAttachment = endpoint({
     if (made) return made;
     const known = await maybeOne<Attachment>(sql`
       select ${attachmentColumns} from attachments a join pages p on p.wiki_id = a.wiki_id and p.page_id = a.page_id
-      where a.wiki_id = ${params.wiki_id} and a.page_id = ${params.page_id} and a.sha256 = ${sha256} and ${isVisible}`);
+      where a.wiki_id = ${params.wiki_id} and a.page_id = ${params.page_id} and a.sha256 = ${sha256} and p.trashed_at is null`);
     if (!known) throw notFound();
     return known;
   },

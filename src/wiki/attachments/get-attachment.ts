@@ -2,7 +2,6 @@ import { onWiki } from '../../platform/access/access-rule.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { Bytes } from '../../platform/http/bytes.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../pages/schema.ts';
 import { type Attachment, AttachmentParams, attachmentColumns, exampleAttachment } from './schema.ts';
 import { isShown } from './sniff-type.ts';
 
@@ -20,7 +19,7 @@ export const getAttachment = endpoint({
   run: async ({ params, one }) => {
     const { sha256, byte_size, content_type, filename } = await one<Attachment>(sql`
       select ${attachmentColumns} from attachments a join pages p on p.wiki_id = a.wiki_id and p.page_id = a.page_id
-      where a.wiki_id = ${params.wiki_id} and a.attachment_id = ${params.attachment_id} and ${isVisible}
+      where a.wiki_id = ${params.wiki_id} and a.attachment_id = ${params.attachment_id} and p.trashed_at is null
     `);
     return { sha256, byte_size, content_type, filename, inline: isShown(content_type) };
   },

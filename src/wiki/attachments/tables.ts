@@ -4,6 +4,7 @@ import { defineTable, idStays, personList } from '../../platform/tables/define-t
 export const attachmentTables = [
   defineTable({
     name: 'attachments',
+    policy: 'special',
     of: 'wiki',
     rows: 'many',
     copies: ['attachment_id', 'page_id'],

@@ -9,13 +9,15 @@ import { sql } from '../../platform/db/sql.ts';
 import { type Context, endpoint } from '../../platform/http/endpoint.ts';
 import { knownTargets } from './links/wiki-targets.ts';
 import { asPathError, checkMarkdown, noSuchParent, type RenderingCaller } from './page-input.ts';
-import { childrenOf, freeSlug, resolvePendingLinks } from './place-page.ts';
+import { childrenOf, closedParent, freeSlug, resolvePendingLinks } from './place-page.ts';
 import { exampleFullPage, FullPage, type FullPageRow, fullPageById, pageColumns, pageTag } from './schema.ts';
 import { shownPage } from './shown-page.ts';
 import { resolvedLinks, textCtes } from './write-text.ts';
 
 interface Place {
   parent_path: string | null;
+  /** Whether the restriction of the parent does not let the caller add pages. */
+  is_closed: boolean;
   slug: string | null;
   position: number;
 }
@@ -115,13 +117,14 @@ export async function addPage(context: NewPageContext, page: NewPage): Promise<F
     // The "order by" names all columns of pages_by_parent, so that "is null" also finds the last position at the end of
     // the index.
     const place = await tx.maybeOne<Place>(sql`
-      select (${parentPath}) as parent_path, (${freeSlug(wiki_id, slugs, sql`(${parentPath})`)}) as slug,
+      select (${parentPath}) as parent_path, is_closed_page(${wiki_id}, ${parent_page_id}) as is_closed, (${freeSlug(wiki_id, slugs, sql`(${parentPath})`)}) as slug,
         coalesce((
           select s.position + 1 from pages s where ${childrenOf(wiki_id, parent_page_id)}
           order by s.parent_page_id desc, s.position desc limit 1), 0)::int as position`);
     if (parent_page_id !== '' && (place?.parent_path ?? null) === null) throw noSuchParent();
+    if (place?.is_closed) throw closedParent();
     const slug = place?.slug;
-    if (!place || !slug) throw slugTaken(slugs[0] ?? '');
+    if (!place || !slug || (page.slug && slug !== page.slug)) throw slugTaken(page.slug ?? '', slug);
     const path = place.parent_path === null ? slug : `${place.parent_path}/${slug}`;
     const { description, word_count, tags, properties } = rendered;
     await tx

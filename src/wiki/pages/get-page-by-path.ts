@@ -4,7 +4,7 @@ import { Id } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import { endpoint, Moved } from '../../platform/http/endpoint.ts';
 import { pageAddress, pageDocument, readPage } from './read-page.ts';
-import { exampleFullPage, FullPage, isVisible, pageTag } from './schema.ts';
+import { exampleFullPage, FullPage, pageTag } from './schema.ts';
 
 export const getPageByPath = endpoint({
   method: 'GET',
@@ -45,11 +45,11 @@ export function pageAtPath(wiki_id: string, page_path: string): Sql {
   return sql`(
     with found as materialized (
       select coalesce(
-        (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
+        (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and p.trashed_at is null),
         (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path})) as page_id
     )
     select page_id from found) found
     join pages p on p.wiki_id = ${wiki_id} and p.page_id = found.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-    where ${isVisible}`;
+    where p.trashed_at is null`;
 }

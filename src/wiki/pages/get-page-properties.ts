@@ -1,7 +1,7 @@
 import { onWiki } from '../../platform/access/access-rule.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible, PageParams, PageProperties } from './schema.ts';
+import { PageParams, PageProperties } from './schema.ts';
 
 export const getPageProperties = endpoint({
   method: 'GET',
@@ -15,5 +15,5 @@ export const getPageProperties = endpoint({
   run: ({ params: { wiki_id, page_id }, one }) =>
     one<PageProperties>(sql`
       select p.tags, p.properties from pages p
-      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`),
+      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null`),
 });

@@ -96,8 +96,7 @@ export const getPageView = endpoint({
   run: async ({ params: { wiki_id, page_path }, query: { branches: asked, known_tree = '' }, services, one }) => {
     const here = raw('here.page_id');
     // The parent may be a draft that is hidden from the caller.
-    const isSeen = raw('p.trashed_at is null');
-    const around = branchesAround(wiki_id, raw('here.parent_page_id'), { limit: BRANCH_MAX, isSeen });
+    const around = branchesAround(wiki_id, raw('here.parent_page_id'), { limit: BRANCH_MAX, mayBeHidden: true });
     const [own, tree] =
       asked === 'beside'
         ? [branchesBeside(wiki_id, here, BRANCH_MAX), NO_BRANCHES]

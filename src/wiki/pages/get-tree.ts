@@ -5,8 +5,8 @@ import { Id, Record, WikiParams } from '../../platform/core/records.ts';
 import { openSizedCache } from '../../platform/core/sized-cache.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint, JsonText, NotModified } from '../../platform/http/endpoint.ts';
-import { examplePage, isVisible } from './schema.ts';
-import { DRAFTS, formOf, taggedTree } from './tree-tag.ts';
+import { examplePage } from './schema.ts';
+import { formOf, taggedTree } from './tree-tag.ts';
 
 const TreeEntry = Record(
   {
@@ -29,14 +29,17 @@ const FORM = formOf(TreeEntry);
 interface Tree {
   etag: string;
   pieces: readonly Buffer[];
+  bytes: number;
 }
 
+/** Trees kept of a wiki: callers who see different pages see different trees. */
+const KEPT = 4;
+
 /**
- * Cache of recent trees: 32 MiB, which is about 200,000 pages. Each request asks the database, under the caller's
- * permissions, which version of the tree the caller sees now.
+ * Cache of the recent trees of a wiki, latest first: 32 MiB, which is about 200,000 pages. Each request asks the
+ * database, under the caller's permissions, which version of the tree the caller sees now.
  */
-const trees = openSizedCache<Tree>(32 * 2 ** 20);
-const keyOf = (wiki_id: string, hasDrafts: boolean) => `${wiki_id}${hasDrafts ? DRAFTS : ''}`;
+const trees = openSizedCache<readonly Tree[]>(32 * 2 ** 20);
 
 /**
  * The entries are small, because the response contains all pages: the path follows from the slugs of the ancestors, the
@@ -57,7 +60,7 @@ export const getTree = endpoint({
   run: async ({ params, known_tags, many, setHeaders }) => {
     // Concatenates JSON, because row_to_json takes a third longer; ids and statuses contain no characters that JSON
     // escapes. Compares the tags first, so that no page is read if the client or this process has the tree.
-    const cached = [true, false].flatMap((hasDrafts) => trees.get(keyOf(params.wiki_id, hasDrafts)) ?? []);
+    const cached = trees.get(params.wiki_id) ?? [];
     const rows = await many<{ tag: string; is_known: boolean; entries: string | null }>(sql`
       with tagged as materialized (
         select t.*, t.tag = any(${cached.map(({ etag }) => etag)}::text[]) as is_cached
@@ -71,7 +74,7 @@ export const getTree = endpoint({
           from (
             select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.slug, p.title, p.status,
               row_number() over (order by p.position, p.page_id) as n
-            from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible} and not (select is_known or is_cached from tagged)
+            from pages p where p.wiki_id = ${params.wiki_id} and p.trashed_at is null and not (select is_known or is_cached from tagged)
           ) p
         ) numbered
         group by piece
@@ -88,7 +91,18 @@ export const getTree = endpoint({
     const pieces = texts.map((entries, i) => Buffer.from(`${i === 0 ? '[' : ','}${entries}`));
     pieces.push(Buffer.from(pieces.length > 0 ? ']' : '[]'));
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    trees.set(keyOf(params.wiki_id, first.tag.includes(DRAFTS)), { etag: first.tag, pieces }, bytes);
+    keepTree(params.wiki_id, { etag: first.tag, pieces, bytes });
     return new JsonText(pieces);
   },
 });
+
+/** Adds a tree to the cache. Other requests may have added trees since this one was read. */
+function keepTree(wiki_id: string, tree: Tree): void {
+  const others = (trees.get(wiki_id) ?? []).filter(({ etag }) => etag !== tree.etag);
+  const kept = [tree, ...others].slice(0, KEPT);
+  trees.set(
+    wiki_id,
+    kept,
+    kept.reduce((sum, { bytes }) => sum + bytes, 0),
+  );
+}

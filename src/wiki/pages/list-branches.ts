@@ -5,7 +5,7 @@ import { PAGING } from '../../platform/core/paging.ts';
 import { InputText, WikiParams } from '../../platform/core/records.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { endpoint, NotModified } from '../../platform/http/endpoint.ts';
-import { BranchEntry, exampleBranch, isVisible } from './schema.ts';
+import { BranchEntry, exampleBranch } from './schema.ts';
 import { formOf, taggedTree } from './tree-tag.ts';
 
 /** Lists the branches that are open in a tree; the cost depends on the listed pages, not on the size of the wiki. */
@@ -62,21 +62,29 @@ interface BranchesPart {
   /** Whether to include the ancestors' branches, or only the children of the page. */
   isWhole?: boolean;
   seekClause?: Sql;
-  /** Condition for the page itself to be found; it is listed only if the caller may see it. */
-  isSeen?: Sql;
+  /** Whether the page may be hidden from the caller; otherwise the root is used for a hidden page. */
+  mayBeHidden?: boolean;
 }
 
 const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
 
-/** Selects a page and its ancestors. A hidden ancestor is followed, but not listed. */
-function wayTo(wiki_id: string, page_id: string | Sql, isSeen: Sql = isVisible): Sql {
+/**
+ * The CTEs `steps` with the ids of a page and its ancestors, including hidden ancestors, and `way` with those pages that
+ * the caller sees.
+ */
+function wayTo(wiki_id: string, page_id: string | Sql, mayBeHidden = false): Sql {
+  const page = mayBeHidden
+    ? sql`(select ${page_id}::text as page_id) p`
+    : sql`(select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null) p`;
   return sql`
-    with recursive way as (
-      select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isSeen}
-      union all
-      select p.* from way w cross join lateral (
+    with steps as materialized (
+      select s.step_id from ${page} cross join lateral (
+        select p.page_id as step_id union all select a.page_id from ancestors(${wiki_id}, p.page_id) a) s
+    ),
+    way as (
+      select p.* from steps s cross join lateral (
         select ${columns} from pages p
-        where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
+        where p.wiki_id = ${wiki_id} and p.page_id = s.step_id and p.trashed_at is null offset 0) p
     )`;
 }
 
@@ -90,10 +98,10 @@ export function branchesBeside(wiki_id: string, page_id: string | Sql, limit: nu
     select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
       false as has_children
     from (
-      select p.* from way p where ${isVisible}
+      select p.* from way p
       union
       (select ${columns} from pages p
-        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible}
+        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and p.trashed_at is null
           and exists (select from way w where w.page_id = ${page_id} and w.parent_page_id is null)
         order by p.parent_page_id, p.position, p.page_id limit ${limit})
       union
@@ -103,7 +111,7 @@ export function branchesBeside(wiki_id: string, page_id: string | Sql, limit: nu
         select w.parent_page_id from way w where w.page_id = ${page_id} and w.parent_page_id is not null) w
       cross join lateral (
         select ${columns} from pages p
-        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and p.trashed_at is null
         order by p.parent_page_id, p.position, p.page_id limit ${limit}) c
     ) e
     order by e.position, e.page_id`;
@@ -115,10 +123,10 @@ export function pageAndChildren(wiki_id: string, page_id: string | Sql, limit: n
     select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
       ${hasChildren(wiki_id)} as has_children
     from (
-      select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
+      select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
       union all
       (select ${columns} from pages p
-        where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and p.trashed_at is null
         order by p.parent_page_id, p.position, p.page_id limit ${limit})
     ) e
     order by e.position, e.page_id`;
@@ -127,7 +135,7 @@ export function pageAndChildren(wiki_id: string, page_id: string | Sql, limit: n
 /** Takes one index lookup per entry `e`. */
 function hasChildren(wiki_id: string): Sql {
   return sql`coalesce((
-        select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}
+        select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and p.trashed_at is null
         order by p.position, p.page_id limit 1
       ), false)`;
 }
@@ -136,27 +144,27 @@ function hasChildren(wiki_id: string): Sql {
 export function branchesAround(
   wiki_id: string,
   page_id: string | Sql,
-  { limit, offset = 0, isWhole = true, seekClause = raw(''), isSeen = isVisible }: BranchesPart,
+  { limit, offset = 0, isWhole = true, seekClause = raw(''), mayBeHidden }: BranchesPart,
 ): Sql {
   const whole = sql`${isWhole}::boolean`;
   // Every step walks an index, whose columns the "order by" names in full. Otherwise, if pages have many children, the
   // planner would read all pages until it finds a child, and most pages have no children.
   return sql`
-    ${wayTo(wiki_id, page_id, isSeen)}
+    ${wayTo(wiki_id, page_id, mayBeHidden)}
     select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
       ${hasChildren(wiki_id)} as has_children
     from (
-      select p.* from way p where ${whole} and ${isVisible}
+      select p.* from way p where ${whole}
       union
       (select ${columns} from pages p
-        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${whole} or ${page_id} = '')
+        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and p.trashed_at is null and (${whole} or ${page_id} = '')
           ${seekClause}
         order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset})
       union
-      select c.* from way w cross join lateral (
+      select c.* from steps w cross join lateral (
         select ${columns} from pages p
-        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
-          and (${whole} or w.page_id = ${page_id}) ${seekClause}
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.step_id and p.trashed_at is null
+          and (${whole} or w.step_id = ${page_id}) ${seekClause}
         order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset}) c
     ) e
     order by e.position, e.page_id`;

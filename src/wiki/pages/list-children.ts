@@ -4,7 +4,7 @@ import { notFound } from '../../platform/core/errors.ts';
 import { Paging } from '../../platform/core/paging.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { examplePage, isVisible, Page, PageParams, pageColumns } from './schema.ts';
+import { examplePage, Page, PageParams, pageColumns } from './schema.ts';
 
 export const listChildren = endpoint({
   method: 'GET',
@@ -21,9 +21,9 @@ export const listChildren = endpoint({
   run: async ({ params: { wiki_id, page_id }, paging, many }) => {
     // Selects the page itself too, to tell a page without children from a missing page.
     const rows = await many<Page & { place: number }>(sql`
-      (select ${pageColumns}, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible})
+      (select ${pageColumns}, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null)
       union all
-      (select ${pageColumns}, 1 from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
+      (select ${pageColumns}, 1 from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and p.trashed_at is null
         ${paging.clause})
       order by place, position, page_id`);
     if (rows[0]?.place !== 0) throw notFound();

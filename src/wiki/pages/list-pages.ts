@@ -4,7 +4,7 @@ import { PAGING } from '../../platform/core/paging.ts';
 import { InputText, WikiParams } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { examplePage, isVisible, Page, pageColumns } from './schema.ts';
+import { examplePage, Page, pageColumns } from './schema.ts';
 
 export const listPages = endpoint({
   method: 'GET',
@@ -28,7 +28,7 @@ export const listPages = endpoint({
   run: ({ params, query: { status = null, tag }, paging, many }) =>
     many(sql`
       select ${pageColumns} from ${tag === undefined ? sql`pages p` : pagesOfTag(params.wiki_id, tag)}
-      where p.wiki_id = ${params.wiki_id} and ${isVisible}
+      where p.wiki_id = ${params.wiki_id} and p.trashed_at is null
         and (p.status = ${status}::text or (${status}::text is null and p.status <> 'archived'))
       ${paging.clause}
     `),

@@ -4,7 +4,7 @@ import { Paging } from '../../platform/core/paging.ts';
 import { WikiParams } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible, Tag } from './schema.ts';
+import { Tag } from './schema.ts';
 
 export const listTags = endpoint({
   method: 'GET',
@@ -43,6 +43,6 @@ function nextTag(wiki_id: string, before: Sql): Sql {
 /** Selects the page of a row `t` of page_tags, if lists show it. */
 function visiblePage(wiki_id: string): Sql {
   return sql`(
-    select from pages p where p.wiki_id = ${wiki_id} and p.page_id = t.page_id and ${isVisible} and p.status <> 'archived'
+    select from pages p where p.wiki_id = ${wiki_id} and p.page_id = t.page_id and p.trashed_at is null and p.status <> 'archived'
     offset 0)`;
 }

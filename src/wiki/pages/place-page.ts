@@ -1,4 +1,5 @@
 import type { Statements } from '../../platform/access/guard.ts';
+import { ApiError } from '../../platform/core/errors.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { liveLinkTarget } from './write-text.ts';
 
@@ -53,20 +54,32 @@ export function shiftSiblings(wiki_id: string, parent_page_id: string, page_id: 
       and exists (select from pages s where ${others} and s.position = ${position})`;
 }
 
-/**
- * Selects the first of these slugs that is free below `parent_path` (null at the root); no row if all are taken. The
- * paths are materialized, because under row-level security only columns can be index keys, not expressions.
- */
+/** Selects the first of these slugs that is free below `parent_path` (null at the root); null if all are taken. */
 export function freeSlug(wiki_id: string, slugs: readonly string[], parent_path: Sql): Sql {
-  return sql`
-    with candidates as materialized (
-      select c.slug, c.preference, coalesce(${parent_path} || '/', '') || c.slug as path
-      from unnest(${slugs}::text[]) with ordinality c (slug, preference)
-    )
-    select c.slug from candidates c
-    where not exists (
-      select from pages p where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = c.path offset 0)
-    order by c.preference limit 1`;
+  return sql`select free_slug(${wiki_id}, ${parent_path}, ${slugs}::text[]) as slug`;
+}
+
+/**
+ * Selects the number of restrictions of a page, and of the pages below it, that the caller does not manage. `movesOut`: the
+ * page also leaves its own restriction.
+ */
+export function unmanagedParts({ wiki_id, page_id }: { wiki_id: string; page_id: string }, movesOut = false): Sql {
+  return sql`unmanaged_acls(${wiki_id}, ${page_id}, ${movesOut}::boolean)`;
+}
+
+/** Throws 403 if there are such restrictions: the caller would decide about pages that may be hidden from them. */
+export function refuseUnmanaged(parts: number): void {
+  if (parts === 0) return;
+  const what = parts === 1 ? 'a restricted part' : `${parts} restricted parts`;
+  throw new ApiError(
+    'forbidden',
+    `The page has ${what} that you do not manage. Ask somebody who manages them to move or delete it.`,
+  );
+}
+
+/** Returns 403 for a new page below a page whose restriction does not let the caller add pages. */
+export function closedParent(): ApiError {
+  return new ApiError('forbidden', 'You can read the page above, but not add pages below it.');
 }
 
 /** Condition for `s` to be a child of a page; of the root for "". */
@@ -130,15 +143,12 @@ export async function resolvePendingLinks(
 }
 
 /**
- * Resolves links to a page in the trash, and to the pages below that were trashed too, to the live pages that they now
- * mean, if any: after the linked page moved, another page may have been created at its former path. Runs under the lock
+ * CTEs that resolve links to a page in the trash, and to the pages below that were trashed too, to the live pages that they
+ * now mean, if any: after the linked page moved, another page may have been created at its former path. Runs under the lock
  * of the wiki.
  */
-export async function resolveAbandonedLinks(
-  tx: Statements,
-  { wiki_id, page_id }: { wiki_id: string; page_id: string },
-) {
-  await tx.execute({
+export function abandonedLinksCtes({ wiki_id, page_id }: { wiki_id: string; page_id: string }): Record<string, Sql> {
+  return {
     below: subtree(wiki_id, page_id),
     abandoned: sql`
       select l.from_page_id, l.to_path, m.page_id
@@ -153,9 +163,9 @@ export async function resolveAbandonedLinks(
       where a.wiki_id = ${wiki_id} and m.page_id is not null
       order by l.from_page_id offset 0`,
     locked: sql`select l.* from abandoned l ${lockedLinkingPages(wiki_id)}`,
-    result: sql`
+    resolved: sql`
       update page_links l set to_page_id = m.page_id from locked m
       where l.wiki_id = ${wiki_id} and l.from_page_id = m.from_page_id and l.to_path = m.to_path
       returning l.to_path`,
-  });
+  };
 }

@@ -1,11 +1,9 @@
 import type { MovedLink } from '@ibid/markdown/page-links.ts';
 import { type Static, Type } from 'typebox';
-import { hasPermission } from '../../platform/access/access-rule.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../../platform/core/records.ts';
-import { type Sql, sql } from '../../platform/db/sql.ts';
+import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { ArchiveClaim } from './claims.ts';
 import { movedLinksOfPage } from './links/moved-links.ts';
-import { visible } from './links/visible.ts';
 
 export const pageProperties = {
   page_id: Id,
@@ -149,11 +147,8 @@ export const pageColumns: Sql = sql`
   p.page_id, p.wiki_id, p.path, p.slug, p.title, p.description, coalesce(p.parent_page_id, '') as parent_page_id, p.position,
   p.status, p.origin, p.revision, p.created_at, p.updated_at, p.created_by, p.updated_by, p.word_count, p.source_count, p.stale`;
 
-/** Whether the caller may see a page `p`. */
-export const isVisible: Sql = visible('p');
-
-/** Whether searches find a page `p` for the caller: published pages, and drafts if the caller may write. */
-export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${hasPermission('pages:write')})))`;
+/** Whether searches find a page `p` that the caller sees. */
+export const IS_FOUND: Sql = raw(`(p.trashed_at is null and p.status <> 'archived')`);
 
 /** A stored page, with the data to show its links with current paths. */
 export interface FullPageRow extends FullPage {
@@ -218,7 +213,7 @@ export function presentPage({ wiki_id, page_id }: { wiki_id: string; page_id: st
   return sql`
     pages p
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-    where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`;
+    where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null`;
 }
 
 /** Selects a page with its current text by its id, for the endpoints that return it. */

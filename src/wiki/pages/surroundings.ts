@@ -2,7 +2,7 @@ import { hasPermission } from '../../platform/access/access-rule.ts';
 import { avatarUrl, type OwnAddress } from '../../platform/access/avatar-url.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { type ArchiveClaim, claimOf } from './claims.ts';
-import { isVisible, type PageSurroundings } from './schema.ts';
+import type { PageSurroundings } from './schema.ts';
 
 /** Maximum number of pages per branch of the tree, and of subpages. */
 export const BRANCH_MAX = 100;
@@ -60,7 +60,7 @@ const isStarred = sql`exists (
 function subpages(wiki_id: string, page_id: string | Sql): Sql {
   return sql`
     select p.page_id, p.description from pages p
-    where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
+    where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and p.trashed_at is null
     order by p.parent_page_id, p.position, p.page_id limit ${BRANCH_MAX}`;
 }
 
@@ -72,7 +72,7 @@ function backlinks(wiki_id: string, page_id: string | Sql): Sql {
       where l.wiki_id = ${wiki_id} and l.to_page_id = ${page_id}) l
     cross join lateral (
       select p.page_id, p.path, p.title from pages p
-      where p.wiki_id = ${wiki_id} and p.page_id = l.page_id and ${isVisible} offset 0) p
+      where p.wiki_id = ${wiki_id} and p.page_id = l.page_id and p.trashed_at is null offset 0) p
     order by l.page_id limit ${BACKLINKS_MAX + 1}`;
 }
 

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { TSchema } from 'typebox';
-import { hasPermission } from '../../platform/access/access-rule.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
-
-/** Suffix of the version of a tree with drafts. A wiki has two trees. */
-export const DRAFTS = '-drafts';
 
 /** Hash of the schema of an entry, as part of the tags of a tree: they change with the schema. */
 export function formOf(entry: TSchema): string {
   return createHash('sha1').update(JSON.stringify(entry)).digest('base64url').slice(0, 8);
 }
 
-/** Selects the version of the tree that the caller sees, in this form, for a row `w` of wikis. */
+/**
+ * Selects the version of the tree that the caller sees, in this form, for a row `w` of wikis: the same for two callers
+ * exactly if they see the same pages.
+ */
 export function treeVersion(form: string): Sql {
-  return sql`w.tree_version || '-' || ${form}::text || case when ${hasPermission('pages:write')} then ${DRAFTS}::text else '' end`;
+  return sql`w.tree_version || '-' || ${form}::text || own_view()`;
 }
 
 /** The CTE `tagged`: the ETag of the tree, and whether the client has it. */

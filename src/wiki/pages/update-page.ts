@@ -6,7 +6,7 @@ import { sql } from '../../platform/db/sql.ts';
 import type { Context } from '../../platform/http/endpoint.ts';
 import { knownTargets } from './links/wiki-targets.ts';
 import { asPathError, editConflict, noSuchParent } from './page-input.ts';
-import { resolvePendingLinks } from './place-page.ts';
+import { closedParent, refuseUnmanaged, resolvePendingLinks } from './place-page.ts';
 import { type FullPage, type FullPageRow, fullPageById } from './schema.ts';
 import { shownPage } from './shown-page.ts';
 import {
@@ -99,6 +99,10 @@ function writeUnderLock(
     if (locked.revision !== current.revision || locked.path !== current.path) return undefined;
     const change = diffUpdate(locked, update);
     if (!change) return readPage(tx.maybeOne, params);
+    if (change.parent_page_id !== locked.parent_page_id) {
+      refuseUnmanaged(locked.parts);
+      if (locked.is_closed) throw closedParent();
+    }
     const [written] = await tx.many(updateCtes(params, locked, change, rendered, true)).catch((error: unknown) => {
       throw asPathError(error);
     });
@@ -151,7 +155,7 @@ function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefine
   if (update.base_revision !== undefined && update.base_revision !== current.revision) {
     throw editConflict(update.base_revision, current.revision);
   }
-  if (path !== current.path && current.is_taken) throw slugTaken(slug);
+  if (path !== current.path && current.free_slug !== slug) throw slugTaken(slug, current.free_slug);
   const position = update.position === current.position && path === current.path ? undefined : update.position;
   // Clients receive links with the current paths of their pages; sending such a text back is no change.
   const isSame =

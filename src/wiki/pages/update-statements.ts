@@ -1,8 +1,9 @@
 import type { RenderedPage } from '@ibid/markdown/render.ts';
-import { type Sql, sql } from '../../platform/db/sql.ts';
+import { pageSlugCandidates } from '../../platform/core/chosen-slug.ts';
+import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { isPossibleTarget, movedLinks, movedLinksOfPage } from './links/moved-links.ts';
-import { moveCtes, shiftSiblings, subtree } from './place-page.ts';
-import { citedSources, type FullPage, type FullPageRow, isVisible, type Page, pageColumns } from './schema.ts';
+import { moveCtes, shiftSiblings, subtree, unmanagedParts } from './place-page.ts';
+import { citedSources, type FullPage, type FullPageRow, type Page, pageColumns } from './schema.ts';
 import { resolvedLinks, textCtes, titleCtes, writtenLinks } from './write-text.ts';
 
 /** An edit of a page; undefined fields are unchanged. */
@@ -27,7 +28,12 @@ export interface CurrentPage extends Page, Pick<FullPageRow, 'markdown' | 'folde
   parent_path: string;
   /** Null if the new parent is missing. */
   new_parent_path: string | null;
-  is_taken: boolean;
+  /** If the page may move: the restrictions inside that the caller does not manage. */
+  parts: number;
+  /** If the page may move: whether the restriction of the new parent does not let the caller add pages. */
+  is_closed: boolean;
+  /** If the path changes: the wanted slug, or if it is taken a free slug to choose instead; null if none is known. */
+  free_slug: string | null;
 }
 
 /** The values to write; undefined fields are unchanged. */
@@ -48,12 +54,13 @@ export interface Change {
 export function currentPageStatement(params: { wiki_id: string; page_id: string }, update: PageUpdate): Sql {
   const slug = update.slug ?? null;
   const parent_page_id = update.parent_page_id ?? null;
+  const others = slug === null ? [] : (pageSlugCandidates(slug, '') as string[]);
   // `moved_to` is materialized, so that its path is a value and pages_live_path finds the page at that path.
   return sql`
     with page as (
       select ${pageColumns}, r.markdown, r.folder, ${movedLinksOfPage} as moved from pages p
       join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-      where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id} and ${isVisible}
+      where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id} and p.trashed_at is null
     ),
     parent as (
       select coalesce(p.parent_path, '') as parent_path, p.slug,
@@ -69,11 +76,10 @@ export function currentPageStatement(params: { wiki_id: string; page_id: string 
         case new_parent_path when '' then '' else new_parent_path || '/' end || coalesce(${slug}::text, slug) as path
       from parent
     )
-    select page.*, access.workspace_id, access.user_id, moved_to.parent_path, moved_to.new_parent_path,
-      exists (
-        select from pages o
-        where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.path = moved_to.path and o.page_id <> ${params.page_id}
-        offset 0) as is_taken
+    select page.*, ${parent_page_id === null ? raw('0') : unmanagedParts(params, true)} as parts,
+      ${parent_page_id === null ? raw('false') : sql`is_closed_page(${params.wiki_id}, ${parent_page_id})`} as is_closed, access.workspace_id, access.user_id, moved_to.parent_path, moved_to.new_parent_path,
+      case when moved_to.path <> page.path then free_slug(${params.wiki_id}, nullif(moved_to.new_parent_path, ''),
+        coalesce(${slug}::text, page.slug) || ${others}::text[]) end as free_slug
     from page, moved_to, access`;
 }
 

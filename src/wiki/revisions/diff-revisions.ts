@@ -5,7 +5,6 @@ import { markdownOf } from '../../platform/core/packed-texts.ts';
 import { Id } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../pages/schema.ts';
 import { exampleRevision, RevisionDiff, revisionNumber } from './schema.ts';
 
 interface Pair {
@@ -85,7 +84,7 @@ export const diffRevisions = endpoint({
       from pages p
       join revisions f on f.wiki_id = p.wiki_id and f.page_id = p.page_id and f.revision = ${revisionNumber(params.from_revision)}
       join revisions t on t.wiki_id = p.wiki_id and t.page_id = p.page_id and t.revision = ${revisionNumber(params.to_revision)}
-      where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id} and ${isVisible}
+      where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id} and p.trashed_at is null
     `);
     const [from, to] = await Promise.all([
       markdownOf({ markdown: from_markdown, packed: from_packed }),

@@ -1,10 +1,10 @@
 import { wikiLinkPaths, withHiddenLinks } from '@ibid/markdown/page-links.ts';
-import { hasPermission, onWiki } from '../../platform/access/access-rule.ts';
+import { onWiki } from '../../platform/access/access-rule.ts';
 import { withTexts } from '../../platform/core/packed-texts.ts';
 import { withoutNulls } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../pages/schema.ts';
+import { SEES_ALL_PAGES } from '../pages/links/sees-drafts.ts';
 import { exampleFullRevision, FullRevision, RevisionParams, revisionColumns, revisionNumber } from './schema.ts';
 
 export const getRevision = endpoint({
@@ -18,12 +18,12 @@ export const getRevision = endpoint({
   run: async ({ params, one, many }) => {
     const row = await one<RevisionRow>(sql`
       select ${revisionColumns}, r.markdown, r.html, r.outline, r.packed, r.folder,
-        ${hasPermission('pages:write')} as sees_drafts
+        ${SEES_ALL_PAGES} as sees_all
       from revisions r join pages p on p.wiki_id = r.wiki_id and p.page_id = r.page_id
       where r.wiki_id = ${params.wiki_id} and r.page_id = ${params.page_id}
-        and r.revision = ${revisionNumber(params.revision)} and ${isVisible}`);
-    const { folder, sees_drafts, ...revision } = withoutNulls(await withTexts(row));
-    if (sees_drafts) return revision;
+        and r.revision = ${revisionNumber(params.revision)} and p.trashed_at is null`);
+    const { folder, sees_all, ...revision } = withoutNulls(await withTexts(row));
+    if (sees_all) return revision;
     const paths = wikiLinkPaths(revision.html, folder);
     if (paths.length === 0) return revision;
     const shown = new Set(await many<{ path: string }>(visibleAt(params.wiki_id, paths)).then(pathsOf));
@@ -34,7 +34,7 @@ export const getRevision = endpoint({
 interface RevisionRow extends FullRevision {
   packed: Buffer | null;
   folder: string;
-  sees_drafts: boolean;
+  sees_all: boolean;
 }
 
 /**
@@ -45,10 +45,10 @@ function visibleAt(wiki_id: string, paths: readonly string[]): Sql {
   return sql`
     select g.path from unnest(${paths}::text[]) g (path)
     where exists (
-        select from pages p where p.wiki_id = ${wiki_id} and p.path = g.path and p.trashed_at is null and ${isVisible})
+        select from pages p where p.wiki_id = ${wiki_id} and p.path = g.path and p.trashed_at is null)
       or exists (
         select from page_paths o join pages p on p.wiki_id = o.wiki_id and p.page_id = o.page_id
-        where o.wiki_id = ${wiki_id} and o.path = g.path and ${isVisible})`;
+        where o.wiki_id = ${wiki_id} and o.path = g.path and p.trashed_at is null)`;
 }
 
 function pathsOf(rows: readonly { path: string }[]): string[] {

@@ -5,7 +5,7 @@ import { markdownOf } from '../../platform/core/packed-texts.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { revisionOf } from '../pages/page-input.ts';
-import { exampleFullPage, FullPage, isVisible, pageTag } from '../pages/schema.ts';
+import { exampleFullPage, FullPage, pageTag } from '../pages/schema.ts';
 import { updatePage } from '../pages/update-page.ts';
 import { RevisionParams, revisionNumber } from './schema.ts';
 
@@ -32,7 +32,7 @@ export const restoreRevision = endpoint({
     const old = await maybeOne<{ title: string; markdown: string; packed: Buffer | null; folder: string }>(sql`
       select r.title, r.markdown, r.packed, r.folder from revisions r join pages p on p.wiki_id = r.wiki_id and p.page_id = r.page_id
       where r.wiki_id = ${params.wiki_id} and r.page_id = ${params.page_id}
-        and r.revision = ${revisionNumber(params.revision)} and ${isVisible}`);
+        and r.revision = ${revisionNumber(params.revision)} and p.trashed_at is null`);
     if (!old) throw notFound();
     const place = { slug: undefined, parent_page_id: undefined, position: undefined, status: undefined };
     const { title, folder } = old;

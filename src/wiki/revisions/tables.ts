@@ -10,6 +10,7 @@ async function markdownFrom(packed: string) {
 export const revisionTables = [
   defineTable({
     name: 'revisions',
+    policy: 'special',
     of: 'wiki',
     rows: 'many',
     copies: ['page_id'],

@@ -4,7 +4,6 @@ import { Paging } from '../../platform/core/paging.ts';
 import { WikiParams } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../pages/schema.ts';
 import { exampleStarredPage, OWN_STARS, StarredPage, starredPageColumns } from './schema.ts';
 
 export const listStarredPages = endpoint({
@@ -22,5 +21,5 @@ export const listStarredPages = endpoint({
     many(sql`
       select ${starredPageColumns} from ${OWN_STARS}
       join pages p on p.wiki_id = s.wiki_id and p.page_id = s.page_id
-      where ${isVisible} ${paging.clause}`),
+      where p.trashed_at is null ${paging.clause}`),
 });

@@ -2,7 +2,7 @@ import { onWiki } from '../../platform/access/access-rule.ts';
 import { ApiError } from '../../platform/core/errors.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible, PageParams } from '../pages/schema.ts';
+import { PageParams } from '../pages/schema.ts';
 import { exampleStarredPage, STARRED_PAGES_MAX, StarredPage, starredPageColumns } from './schema.ts';
 
 export const starPage = endpoint({
@@ -22,7 +22,7 @@ export const starPage = endpoint({
         insert into starred_pages as s (wiki_id, user_id, page_id)
         select p.wiki_id, a.user_id, p.page_id from access a
         join pages p on p.wiki_id = a.wiki_id and p.page_id = ${page_id}
-        where ${isVisible}
+        where p.trashed_at is null
         on conflict (wiki_id, user_id, page_id) do update set created_at = s.created_at
         returning s.*`,
       // The audit record names the page and omits its content.

@@ -4,6 +4,7 @@ import { defineTable, personList } from '../../platform/tables/define-table.ts';
 export const starTables = [
   defineTable({
     name: 'starred_pages',
+    policy: 'special',
     of: 'member',
     rows: 'few',
     id: 'page_id',

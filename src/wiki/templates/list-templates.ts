@@ -4,7 +4,6 @@ import { Paging } from '../../platform/core/paging.ts';
 import { WikiParams } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible } from '../pages/schema.ts';
 import { exampleTemplate, Template, templateColumns } from './schema.ts';
 
 export const listTemplates = endpoint({
@@ -22,5 +21,5 @@ export const listTemplates = endpoint({
     many(sql`
       select ${templateColumns} from templates m
       join pages p on p.wiki_id = m.wiki_id and p.page_id = m.page_id
-      where m.wiki_id = ${wiki_id} and p.status <> 'archived' and ${isVisible} ${paging.clause}`),
+      where m.wiki_id = ${wiki_id} and p.status <> 'archived' and p.trashed_at is null ${paging.clause}`),
 });

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWiki } from '../../platform/access/access-rule.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { isVisible, PageParams } from '../pages/schema.ts';
+import { PageParams } from '../pages/schema.ts';
 import { templateColumns } from './schema.ts';
 
 export const removeTemplate = endpoint({
@@ -20,7 +20,7 @@ export const removeTemplate = endpoint({
     await one({
       m: sql`
         delete from templates m using access a, pages p
-        where m.wiki_id = a.wiki_id and m.page_id = ${page_id} and p.wiki_id = ${wiki_id} and p.page_id = m.page_id and ${isVisible}
+        where m.wiki_id = a.wiki_id and m.page_id = ${page_id} and p.wiki_id = ${wiki_id} and p.page_id = m.page_id and p.trashed_at is null
         returning m.*`,
       before: sql`select ${templateColumns} from m join pages p on p.wiki_id = ${wiki_id} and p.page_id = m.page_id`,
       result: sql`select from before`,

@@ -3,6 +3,7 @@ import { defineTable, idStays } from '../../platform/tables/define-table.ts';
 export const templateTables = [
   defineTable({
     name: 'templates',
+    policy: 'special',
     of: 'wiki',
     rows: 'few',
     rights: 'delete, insert, select',

@@ -1,8 +1,6 @@
 import { folderOf, type MovedLink, withCurrentLinks } from '@ibid/markdown/page-links.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import { isPossibleTarget } from '../pages/links/moved-links.ts';
-import { visible } from '../pages/links/visible.ts';
-import { isVisible } from '../pages/schema.ts';
 import { type Template, templateColumns } from './schema.ts';
 
 /** A template with its stored text and all its links. */
@@ -25,12 +23,12 @@ export function templateRow({ wiki_id, page_id }: { wiki_id: string; page_id: st
         select k.* from page_links k
         where k.wiki_id = ${wiki_id} and k.from_page_id = ${page_id} and ${isPossibleTarget(sql`k.to_path`)} offset 0) l
       left join lateral (
-        select t.path from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and ${visible('t')}
+        select t.path from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null
         offset 0) t on true), '[]') as links
     from templates m
     join pages p on p.wiki_id = m.wiki_id and p.page_id = m.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-    where m.wiki_id = ${wiki_id} and m.page_id = ${page_id} and ${isVisible}`;
+    where m.wiki_id = ${wiki_id} and m.page_id = ${page_id} and p.trashed_at is null`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { Paging } from '../../../platform/core/paging.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { listOfPage } from '../list-of-page.ts';
-import { examplePage, isVisible, Page, PageParams, pageColumns } from '../schema.ts';
+import { examplePage, Page, PageParams, pageColumns } from '../schema.ts';
 
 export const listBacklinks = endpoint({
   method: 'GET',
@@ -28,7 +28,7 @@ export const listBacklinks = endpoint({
           where l.wiki_id = ${params.wiki_id} and l.to_page_id = ${params.page_id}) l
         cross join lateral (
           select ${pageColumns} from pages p
-          where p.wiki_id = ${params.wiki_id} and p.page_id = l.page_id and ${isVisible} offset 0) p
+          where p.wiki_id = ${params.wiki_id} and p.page_id = l.page_id and p.trashed_at is null offset 0) p
         where true ${paging.clause}`,
     ),
 });

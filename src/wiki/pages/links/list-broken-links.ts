@@ -4,7 +4,7 @@ import { Paging } from '../../../platform/core/paging.ts';
 import { WikiParams } from '../../../platform/core/records.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
-import { examplePage, isVisible } from '../schema.ts';
+import { examplePage } from '../schema.ts';
 import { leadsOutsideWiki, writtenTarget } from './broken-links.ts';
 import { BrokenLink } from './schema.ts';
 
@@ -40,7 +40,7 @@ export const listBrokenLinks = endpoint({
       from ${links} l
       cross join lateral (
         select p.path, p.title from pages p
-        where p.wiki_id = ${wiki_id} and p.page_id = l.from_page_id and ${isVisible} offset 0) p
+        where p.wiki_id = ${wiki_id} and p.page_id = l.from_page_id and p.trashed_at is null offset 0) p
       left join lateral (
         select f.filename from compiled_files c
         join upload_files f on f.wiki_id = c.wiki_id and f.upload_id = c.upload_id and f.file_no = c.file_no

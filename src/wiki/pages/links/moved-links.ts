@@ -1,12 +1,11 @@
 import { DEAD } from '@ibid/markdown/dead-link.ts';
-import { hasPermission } from '../../../platform/access/access-rule.ts';
 import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
-import { visible } from './visible.ts';
+import { SEES_ALL_PAGES } from './sees-drafts.ts';
 
 /**
  * Selects the links `l` (to_path, to_page_id, places) of a page `p` that are not shown as written. `is_moved`: the
  * linked page has moved, or the text was written for another `folder`. `is_hidden`: the linked page is missing or
- * hidden; members who may write see such links anyway. Looks up each page by its key (`offset 0`), because there are
+ * hidden; who sees every page sees such links anyway. Looks up each page by its key (`offset 0`), because there are
  * few.
  */
 export function movedLinks(links: Sql, folder: Sql): Sql {
@@ -15,10 +14,10 @@ export function movedLinks(links: Sql, folder: Sql): Sql {
       'places', case when h.is_moved then l.places else '{}' end, 'is_hidden', h.is_hidden))
     from ${links} l
     left join lateral (
-      select n.path from pages n where n.wiki_id = p.wiki_id and n.page_id = l.to_page_id and ${visible('n')} offset 0) t on true
+      select n.path from pages n where n.wiki_id = p.wiki_id and n.page_id = l.to_page_id and n.trashed_at is null offset 0) t on true
     cross join lateral (
       select coalesce(t.path <> l.to_path, false) or ${folder} <> coalesce(p.parent_path, '') as is_moved,
-        t.path is null and not starts_with(l.to_path, '[[') and not ${hasPermission('pages:write')} as is_hidden) h
+        t.path is null and not starts_with(l.to_path, '[[') and not ${SEES_ALL_PAGES} as is_hidden) h
     where h.is_moved or h.is_hidden)`;
 }
 

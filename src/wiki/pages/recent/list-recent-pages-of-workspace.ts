@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { onWorkspace } from '../../../platform/access/access-rule.ts';
+import { hasPermission, onWorkspace } from '../../../platform/access/access-rule.ts';
 import { Id } from '../../../platform/core/records.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { examplePage, Page, pageColumns } from '../schema.ts';
-import { LAST_CHANGED_FIRST, MOST_RECENT, SEES_DRAFTS } from './recent-pages.ts';
+import { LAST_CHANGED_FIRST, MOST_RECENT } from './recent-pages.ts';
 
 export const listRecentPagesOfWorkspace = endpoint({
   method: 'GET',
@@ -29,6 +29,6 @@ export const listRecentPagesOfWorkspace = endpoint({
   run: ({ query: { limit, per_wiki }, many }) =>
     many(sql`
       select ${pageColumns} from access a
-      cross join lateral recent_pages(a.workspace_id, ${per_wiki}::int, ${SEES_DRAFTS}) p
+      cross join lateral recent_pages(a.workspace_id, ${per_wiki}::int, ${hasPermission('pages:write')}) p
       ${LAST_CHANGED_FIRST} limit ${limit}`),
 });

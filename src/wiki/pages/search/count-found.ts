@@ -108,10 +108,10 @@ export function countingOf(
 function countingCtes(
   index: Index,
   attempt: Attempt,
-  { isFound, isFiltered, isHidden }: Shown,
+  { isFound, isFiltered, leftOut }: Shown,
   of: number,
 ): Record<string, Sql> {
-  const { wiki_id, kind } = index;
+  const { wiki_id } = index;
   const { best } = attempt;
   // A pending page has no number.
   const isNamed = ({ document_no }: Candidate, i: number) => i < of || document_no < 0;
@@ -126,9 +126,7 @@ function countingCtes(
     others: sql`
       select count(*)::int as count from unnest(${arrayText(others.map(({ document_no }) => document_no))}::int[]) o (no)
       where o.no not in (
-        select d.document_no from pages p
-        join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = p.page_id
-        where ${others.length > 0} and p.wiki_id = ${wiki_id} and ${isHidden} and d.document_no is not null)`,
+        select d.document_no from (${leftOut}) d where ${others.length > 0} and d.document_no is not null)`,
     authors: sql`
       select f.created_by as user_id, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
     folders: sql`

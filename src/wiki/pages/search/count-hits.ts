@@ -47,7 +47,7 @@ export const countHits = endpoint({
   run: async ({ params: { wiki_id }, query, credential, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
     const parsed = readSearch(query);
-    const shown = shownPages(parsed.filters);
+    const shown = shownPages(wiki_id, parsed.filters);
     const index = { wiki_id, kind: 'page' } as const;
     return resolvedFor(many, index, parsed, subjectOf(credential).join(' '), (resolved) =>
       countFound(many, index, resolved, shown, query.of, countedAttempts(many, index, parsed, resolved, shown)),

@@ -50,7 +50,7 @@ export function readPageSearch(
 ) {
   const index: Index = { wiki_id, kind: 'page' };
   const { parsed, sort, part } = readRequest(query, paging, credential);
-  const shown = shownPages(parsed.filters);
+  const shown = shownPages(wiki_id, parsed.filters);
   const score = raw('c.score');
   let known: ReturnType<typeof knownTexts> = new Map();
   const show = (hitsPart: HitsPart): Record<string, Sql> => {

@@ -3,14 +3,18 @@ import type { Statements } from '../../../platform/access/guard.ts';
 import { arrayText, type Sql, sql } from '../../../platform/db/sql.ts';
 import type { Index } from '../../search/index/pending.ts';
 import { addToCache, cached } from '../../search/query/postings/posting-cache.ts';
+import { numberedTree } from '../../search/query/postings/seen-documents.ts';
+import { SEES_DRAFTS } from '../links/sees-drafts.ts';
 import { IS_FOUND } from '../schema.ts';
 import { type CountsRow, type HitCounts, MAX_NAMED } from './schema.ts';
-import { type Fact, type Facts, type Tally, tallyOf } from './tally.ts';
+import { type Exception, type Fact, type Facts, type Sight, type Tally, tallyOf } from './tally.ts';
 
 const NAME = 'facts';
 const FACT_BYTES = 250;
 /** Differs from the version of every tree. */
 const NO_VERSION = 'unknown';
+/** Counts every page, to guess which details to select. */
+const EVERYTHING: Sight = { drafts: true, reads: null };
 
 /** The data of a tally that is selected each time: names of authors, titles of folders, and tags of the pages. */
 interface Details {
@@ -22,11 +26,11 @@ interface Details {
 
 interface Answer {
   version: string;
-  may_write: boolean;
+  sight: Sight;
   /** Facts of the uncached pages that are not in the trash, by number. */
-  pages: [no: number, page_id: string, author: string, status: Fact['status'], folder: string][] | null;
-  /** Pages that are in the trash or not published; null if the cached ones are still current. */
-  hidden: [no: number, isDraft: boolean][] | null;
+  pages: [no: number, page_id: string, author: string, status: Fact['status'], folder: string, acl_no: number][] | null;
+  /** Pages that some callers do not find; null if the cached ones are still current. */
+  exceptions: [no: number, isTrashed: boolean, status: Fact['status'], acl_no: number][] | null;
   details: Details;
 }
 
@@ -38,13 +42,13 @@ interface Answer {
 export function countKnown(many: Statements['many'], index: Index, numbers: readonly number[], of: number) {
   const known = cached<Facts>(index, NAME);
   const named = numbers.slice(0, of);
-  const expected = known && tallyOf(numbers, of, known, true);
+  const expected = known && tallyOf(numbers, of, known, EVERYTHING);
   return {
     value: answerOf(index, named, known, detailsOf(index, expected, known?.hasTags)),
     async read(value: unknown): Promise<CountsRow> {
       const answer = value as Answer;
       const facts = withAnswer(index, known, named, answer);
-      const tally = tallyOf(numbers, of, facts, answer.may_write);
+      const tally = tallyOf(numbers, of, facts, answer.sight);
       const hasTags = answer.details.tags !== null;
       const isAnswered = facts === known && (facts.hasTags || !hasTags) && isSame(expected?.pages ?? [], tally.pages);
       facts.hasTags = hasTags;
@@ -69,43 +73,45 @@ function countsOf({ total, authors, folders, statuses }: Tally, details: Details
   };
 }
 
+function exceptionsOf(listed: NonNullable<Answer['exceptions']>): Map<number, Exception> {
+  return new Map(listed.map(([no, isTrashed, status, acl_no]) => [no, { isTrashed, status, acl_no }]));
+}
+
 /** Caches the facts of an answer. */
 function withAnswer(index: Index, known: Facts | undefined, named: readonly number[], answer: Answer): Facts {
-  const { version, hidden } = answer;
+  const { version, exceptions } = answer;
   const facts =
     known?.version === version
       ? known
-      : { version, pages: new Map<number, Fact | undefined>(), hidden: new Map(hidden ?? []), hasTags: false };
+      : {
+          version,
+          pages: new Map<number, Fact | undefined>(),
+          exceptions: exceptionsOf(exceptions ?? []),
+          hasTags: false,
+        };
   const unknown = named.filter((no) => !facts.pages.has(no));
   if (unknown.length === 0) return facts;
   for (const no of unknown) facts.pages.set(no, undefined);
-  for (const [no, page_id, author, status, folder] of answer.pages ?? []) {
-    facts.pages.set(no, { page_id, author, status, folder });
+  for (const [no, page_id, author, status, folder, acl_no] of answer.pages ?? []) {
+    facts.pages.set(no, { page_id, author, status, folder, acl_no });
   }
-  addToCache(index, NAME, facts, FACT_BYTES * (facts.pages.size + facts.hidden.size));
+  addToCache(index, NAME, facts, FACT_BYTES * (facts.pages.size + facts.exceptions.size));
   return facts;
 }
 
-function answerOf({ wiki_id, kind }: Index, named: readonly number[], known: Facts | undefined, details: Sql): Sql {
+function answerOf({ wiki_id }: Index, named: readonly number[], known: Facts | undefined, details: Sql): Sql {
   const version = known?.version ?? NO_VERSION;
-  const areKnown = named.map((no) => known?.pages.has(no) === true);
+  const unknown = named.filter((no) => !known?.pages.has(no));
   return sql`(
-    select json_build_object('version', w.tree_version, 'may_write', ${hasPermission('pages:write')}, 'details', ${details},
+    select json_build_object('version', w.version, 'details', ${details},
+      'sight', json_build_object('drafts', ${SEES_DRAFTS}, 'reads', case when restricts() then own_reads()::text end),
       'pages', (
-        select json_agg(json_build_array(n.no, d.document_id, p.created_by, p.status, split_part(p.path, '/', 1)))
-        from unnest(${arrayText(named)}::int[], ${arrayText(areKnown)}::boolean[]) n (no, is_known)
-        cross join lateral (
-          select d.document_id from search_documents d
-          where d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_no = n.no offset 0) d
-        cross join lateral (
-          select p.created_by, p.status, p.path, p.trashed_at from pages p
-          where p.wiki_id = ${wiki_id} and p.page_id = d.document_id offset 0) p
-        where not (n.is_known and w.tree_version = ${version}) and p.trashed_at is null),
-      'hidden', case when w.tree_version <> ${version} then (
-        select json_agg(json_build_array(d.document_no, p.trashed_at is null and p.status = 'draft'))
-        from pages p join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = p.page_id
-        where p.wiki_id = ${wiki_id} and (p.trashed_at is not null or p.status <> 'published')) end)
-    from wikis w where w.wiki_id = ${wiki_id})`;
+        select json_agg(json_build_array(f.document_no, f.page_id, f.created_by, f.status, f.folder, f.acl_no))
+        from page_facts(${wiki_id}, case when w.version = ${version} then ${arrayText(unknown)} else ${arrayText(named)} end::int[]) f),
+      'exceptions', case when w.version <> ${version} then (
+        select json_agg(json_build_array(h.document_no, h.is_trashed, h.status, h.acl_no))
+        from pages_not_open(${wiki_id}) h where h.document_no is not null) end)
+    from (select ${numberedTree(wiki_id)} as version from wikis w where w.wiki_id = ${wiki_id}) w)`;
 }
 
 function detailsOf({ wiki_id }: Index, tally: Tally | undefined, hasTags = true): Sql {

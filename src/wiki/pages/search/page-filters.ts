@@ -1,9 +1,10 @@
 import { namedPeople } from '../../../platform/access/people.ts';
-import { type Sql, sql } from '../../../platform/db/sql.ts';
+import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import { conditionsOf, type FilterConditions } from '../../search/query/filter-conditions.ts';
 import type { Filter } from '../../search/query/filters.ts';
 import type { Shown } from '../../search/query/shown-documents.ts';
-import { IS_FOUND, isVisible } from '../schema.ts';
+import { SEES_DRAFTS } from '../links/sees-drafts.ts';
+import { IS_FOUND } from '../schema.ts';
 
 const CONDITIONS: FilterConditions = {
   in: isBelow,
@@ -42,17 +43,20 @@ function pathOf(value: string): string {
     .replaceAll(' ', '-');
 }
 
-const IS_HIDDEN = sql`(p.trashed_at is not null or p.status <> 'published') and not ${IS_FOUND}`;
+const IS_LIVE = raw('p.trashed_at is null');
 
 /**
  * Returns the pages that a search with these filters may show. Archived pages are shown only if a filter asks for a
  * status.
  */
-export function shownPages(filters: readonly Filter[]): Shown {
+export function shownPages(wiki_id: string, filters: readonly Filter[]): Shown {
   const asksForStatus = filters.some(({ field, isExcluded }) => field === 'status' && !isExcluded);
   return {
-    isFound: sql`${asksForStatus ? isVisible : IS_FOUND} ${conditionsOf(filters, 'p', CONDITIONS)}`,
+    isFound: sql`${asksForStatus ? IS_LIVE : IS_FOUND} ${conditionsOf(filters, 'p', CONDITIONS)}`,
     isFiltered: filters.length > 0,
-    isHidden: IS_HIDDEN,
+    leftOut: sql`
+      select h.document_no, h.page_id as document_id from pages_not_open(${wiki_id}) h
+      where h.is_trashed or h.status = 'archived' or (h.status = 'draft' and not ${SEES_DRAFTS})
+        or ((select restricts()) and h.acl_no > 0 and not has_bit((select own_reads()), h.acl_no))`,
   };
 }

@@ -5,7 +5,7 @@ import { sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { candidateDocuments } from '../../search/query/candidates.ts';
 import { findRelated, RELATED_CHARACTERS } from '../../search/query/related.ts';
-import { examplePage, IS_FOUND, isVisible, Page, PageParams, pageColumns } from '../schema.ts';
+import { examplePage, IS_FOUND, Page, PageParams, pageColumns } from '../schema.ts';
 
 /** Extra candidates, in case some are hidden from the caller. */
 const SPARE = 32;
@@ -26,7 +26,7 @@ export const listRelatedPages = endpoint({
     const [page] = await many<{ title: string; text: string }>(sql`
       select p.title, left(t.text, ${RELATED_CHARACTERS}::int) as text
       from pages p join page_texts t on t.wiki_id = p.wiki_id and t.page_id = p.page_id
-      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`);
+      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null`);
     if (!page) throw notFound();
     const candidates = await findRelated(many, { wiki_id, kind: 'page' }, page, limit + SPARE);
     if (candidates === undefined) return [];

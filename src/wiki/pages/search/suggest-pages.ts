@@ -68,10 +68,17 @@ export const suggestPages = endpoint({
 async function isFound(many: Statements['many'], index: Index, word: string): Promise<boolean> {
   // Searched for as a phrase: pages with similar words would prove nothing.
   const query = { ...parseQuery(word), phrases: [[word]], arePhrasesRequired: true, hasOtherWords: false };
-  const { rows } = await searchIndex(many, index, query, { limit: 1, offset: 0 }, shownPages([]), () => ({
-    result: sql`
+  const { rows } = await searchIndex(
+    many,
+    index,
+    query,
+    { limit: 1, offset: 0 },
+    shownPages(index.wiki_id, []),
+    () => ({
+      result: sql`
       select p.page_id from ${candidateDocuments(index)}
       where ${IS_FOUND} limit 1`,
-  }));
+    }),
+  );
   return rows.length > 0;
 }

@@ -4,11 +4,13 @@ import { ApiError, notFound } from '../../../platform/core/errors.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { asPathError } from '../page-input.ts';
-import { freeSlug, moveCtes, resolvePendingLinks, subtree } from '../place-page.ts';
+import { freeSlug, moveCtes, refuseUnmanaged, resolvePendingLinks, subtree, unmanagedParts } from '../place-page.ts';
 import { exampleFullPage, FullPage, type FullPageRow, fullPageById, PageParams, pageColumns } from '../schema.ts';
 import { shownPage } from '../shown-page.ts';
 
 interface Trashed {
+  /** Restrictions inside that the caller does not manage. */
+  parts: number;
   path: string;
   slug: string;
   is_trashed: boolean;
@@ -40,12 +42,13 @@ export const restorePage = endpoint({
       const { wiki_id, page_id } = params;
       const page = await tx.maybeOne<Trashed>(sql`
         select p.path, p.slug, p.trashed_at is not null as is_trashed, p.trashed_with, n.page_id as parent_page_id,
-          n.path as parent_path
+          n.path as parent_path, ${unmanagedParts(params)} as parts
         from pages p
         left join pages n on n.wiki_id = p.wiki_id and n.page_id = p.parent_page_id and n.trashed_at is null
         where p.wiki_id = ${wiki_id} and p.page_id = ${page_id}`);
       if (!page) throw notFound();
       if (!page.is_trashed) throw new ApiError('conflict', 'This page is not in the trash.');
+      refuseUnmanaged(page.parts);
       // The original slug first, then numbered slugs; there are enough that one is free.
       const numbered = pageSlugCandidates(undefined, page.slug, new Set([page.slug])) as string[];
       await tx

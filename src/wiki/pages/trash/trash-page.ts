@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWiki } from '../../../platform/access/access-rule.ts';
 import { raw, sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
-import { resolveAbandonedLinks, subtree } from '../place-page.ts';
+import { abandonedLinksCtes, refuseUnmanaged, subtree, unmanagedParts } from '../place-page.ts';
 import { PageParams, pageColumns } from '../schema.ts';
 
 export const trashPage = endpoint({
@@ -38,7 +38,11 @@ export const trashPage = endpoint({
           returning p.page_id`,
         result: sql`select from trashed p where p.page_id = ${page_id}`,
       });
-      await resolveAbandonedLinks(tx, { wiki_id, page_id });
+      const row = await tx.maybeOne<{ parts: number }>({
+        ...abandonedLinksCtes({ wiki_id, page_id }),
+        result: sql`select ${unmanagedParts({ wiki_id, page_id })} as parts`,
+      });
+      refuseUnmanaged(row?.parts ?? 0);
       return null;
     }),
 });

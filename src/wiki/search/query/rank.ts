@@ -11,6 +11,8 @@ export interface IndexData {
   pending: PendingDocument[];
   /** The state of the index that the data belongs to (see `indexStateCte`); undefined while documents are pending. */
   state: string | undefined;
+  /** Name of the set of pages that the caller sees; '' for all pages. The data has no other documents. */
+  view: string;
 }
 
 export interface PendingDocument {

@@ -76,14 +76,15 @@ function termsOfPhrase(phrase: readonly string[], searched: ReadonlySet<string>)
 }
 
 /**
- * Reads the index data for the words of a query and for the suggestions for unknown words. Uses the cache if
- * `mayRecall` is set and it has all data.
+ * Reads the index data for the words of a query and for the suggestions for unknown words. Uses the cache
+ * if `lastView` is given and it has all data.
  */
 export async function resolveQuery(
   many: Statements['many'],
   index: Index,
   query: ParsedQuery,
-  mayRecall = false,
+  /** The view of the caller at their last search; undefined if nothing may be recalled. */
+  lastView?: string,
 ): Promise<ResolvedQuery> {
   const { words, excluded } = query;
   const weights = weighTerms(query);
@@ -99,7 +100,7 @@ export async function resolveQuery(
   };
   const equal = ranking.equal === '' ? [] : [ranking.equal];
   const needed = [...new Set([...required.flat(), ...excluded, ...equal])];
-  const recalled = mayRecall ? recallIndex(index, [...weights.keys()], needed) : undefined;
+  const recalled = lastView === undefined ? undefined : recallIndex(index, lastView, [...weights.keys()], needed);
   const data = recalled ?? (await readIndex(many, index, [...weights.keys()], needed));
   const isRecalled = recalled !== undefined;
   preferNames(weights, query, (term) => documentsWith(data, term) > 0);
@@ -121,7 +122,7 @@ export async function resolveQuery(
   ];
   if (suggestions.length === 0) return asTyped;
   const all = [...weights.keys(), ...suggestions.flatMap((each) => each.words.map(termOf))];
-  const again = isRecalled ? recallIndex(index, all, needed) : undefined;
+  const again = isRecalled ? recallIndex(index, data.view, all, needed) : undefined;
   // Read all terms again, so that all data is from one snapshot.
   const reread = again ?? (await readIndex(many, index, all, needed));
   // Words that the cached data lacks may have been added since.

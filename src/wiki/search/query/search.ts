@@ -8,6 +8,7 @@ import { attempts } from './attempts.ts';
 import { type NearHit, neighboursIn, raiseNear } from './nearness.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import { addToCache, cached } from './postings/posting-cache.ts';
+import { viewOf } from './postings/seen-documents.ts';
 import type { Cut, IndexData, RankingQuery } from './rank.ts';
 import { type ResolvedQuery, resolveQuery } from './resolve-query.ts';
 import type { HitsPart } from './search-parameters.ts';
@@ -81,13 +82,17 @@ export async function resolvedFor<T>(
   caller: string | undefined,
   read: (resolved: ResolvedQuery) => Promise<T | undefined>,
 ): Promise<T> {
-  const mayRecall = caller !== undefined && cached<true>(index, `caller ${caller}`) !== undefined;
-  const resolve = async (recalls: boolean) =>
-    withParts(many, index, query, await resolveQuery(many, index, query, recalls));
-  let answer = await read(await resolve(mayRecall));
-  answer ??= await read(await resolve(false));
+  const lastView = caller === undefined ? undefined : cached<string>(index, `caller ${caller}`);
+  const resolve = async (view?: string) => withParts(many, index, query, await resolveQuery(many, index, query, view));
+  let resolved = await resolve(lastView);
+  let answer = await read(resolved);
+  if (answer === undefined) {
+    resolved = await resolve();
+    answer = await read(resolved);
+  }
   if (answer === undefined) throw new Error('an answer read from the database is never outdated');
-  if (caller !== undefined) addToCache(index, `caller ${caller}`, true, caller.length);
+  const { view } = resolved.data;
+  if (caller !== undefined) addToCache(index, `caller ${caller}`, view, caller.length + view.length);
   return answer;
 }
 
@@ -160,7 +165,7 @@ export async function readConfirmed<Row>(
   const rows = await many<Row & { index_state: string | null; value: unknown; is_first: boolean | null }>({
     ...steps,
     ...beside,
-    index_state: isRecalled ? indexStateCte(index) : raw('select null::text as state'),
+    index_state: isRecalled ? indexStateCte(index, viewOf(index)) : raw('select null::text as state'),
     shown: result,
     // Only with the first row: the value may be long.
     result: sql`

@@ -46,7 +46,7 @@ export async function withParts(
     ...new Set([...ranking.required.flat(), ...query.excluded, ...(ranking.equal === '' ? [] : [ranking.equal])]),
   ];
   const all = [...ranking.terms.keys(), ...parts];
-  const again = isRecalled ? recallIndex(index, all, needed) : undefined;
+  const again = isRecalled ? recallIndex(index, data.view, all, needed) : undefined;
   const reread = again ?? (await readIndex(many, index, all, needed));
   return { ...resolved, data: reread, ranking: { ...ranking, parts }, isRecalled: again !== undefined };
 }

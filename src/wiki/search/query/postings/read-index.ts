@@ -10,13 +10,14 @@ import type { IndexData, PendingDocument } from '../rank.ts';
 import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
 import { NOTHING_FOUND, parseWanted, readPostingsCtes, recallTerms } from './read-postings.ts';
+import { NO_VIEW, recallView, takeView, type ViewRow, viewColumns } from './seen-documents.ts';
 
 /** Maximum number of pending documents with a new title only, whose texts are analyzed during a search. */
 const MAX_RETITLED = 32;
 /** Characters of each text that are analyzed then. */
 const MAX_RETITLED_CHARACTERS = 100_000;
 
-interface Row extends FoundRow {
+interface Row extends FoundRow, ViewRow {
   document_id: string | null;
   document_no: number | null;
   document_version: number | null;
@@ -54,15 +55,15 @@ export async function readIndex(
       from search_pending p
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.title_terms is not null order by p.document_id, p.version desc`,
     result: sql`
-      select f.*, ${NO_DOCUMENT}, ${NO_INDEX} from found f
+      select f.*, ${NO_DOCUMENT}, ${NO_INDEX}, ${NO_VIEW} from found f
       union all
       select ${NOTHING_FOUND}, w.document_id, coalesce(d.document_no, -1), w.version, case when w.holds then w.title_terms end,
-        case when w.holds then w.body_terms end, ${NO_INDEX}
+        case when w.holds then w.body_terms end, ${NO_INDEX}, ${NO_VIEW}
       from waiting w
       left join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = w.document_id
       union all
-      select ${NOTHING_FOUND}, ${NO_DOCUMENT}, i.next_no, i.documents, i.pivot_title, i.pivot_body
-      from search_wikis i where i.wiki_id = ${wiki_id} and i.kind = ${kind}`,
+      select ${NOTHING_FOUND}, ${NO_DOCUMENT}, i.next_no, i.documents, i.pivot_title, i.pivot_body, ${viewColumns(index)}
+      from (values (1)) always left join search_wikis i on i.wiki_id = ${wiki_id} and i.kind = ${kind}`,
   });
   const state = rows.find(({ next_no }) => next_no !== null);
   const pending = await toPending(many, index, rows);
@@ -81,6 +82,7 @@ export async function readIndex(
       state,
       pending.length > 0,
     ),
+    view: '',
   };
   const segments = rows.flatMap(({ what, segment_id }) =>
     what === 'segment' && segment_id !== null ? segment_id : [],
@@ -91,7 +93,7 @@ export async function readIndex(
     { index: data.index, state: data.state, segments } satisfies LastRead,
     40 * segments.length,
   );
-  return data;
+  return takeView(index, data, rows);
 }
 
 /** The state of an index at its last read. */
@@ -100,14 +102,22 @@ const LAST_READ = 'last read';
 
 /**
  * Returns the result of `readIndex` for these terms from the cache; undefined if anything is missing there, or if
- * documents were pending at the last read. The caller must confirm that the index still has this `state`.
+ * documents were pending at the last read. `view`: the view of the caller at their last search. The caller must
+ * confirm that the index still has this `state`.
  */
-export function recallIndex(index: Index, terms: readonly string[], needed: readonly string[]): IndexData | undefined {
+export function recallIndex(
+  index: Index,
+  view: string,
+  terms: readonly string[],
+  needed: readonly string[],
+): IndexData | undefined {
   const last = cached<LastRead>(index, LAST_READ);
   if (!last || last.state === undefined) return undefined;
   const wanted = [...new Set([...terms, ...needed])].map((term) => parseWanted(term, needed.includes(term)));
   const found = recallTerms(index, wanted, last.segments);
-  return found && { index: last.index, state: last.state, terms: found, pending: [] };
+  return (
+    found && recallView(index, { index: last.index, state: last.state, terms: found, pending: [], view: '' }, view)
+  );
 }
 
 /** The text to search for in pending terms; a beginning matches as a prefix. */
