@@ -2243,7 +2243,7 @@ create table page_texts (
 grant delete, insert, select, update on page_texts to ibid_service;
 alter table page_texts enable row level security;
 create policy of_the_wiki on page_texts for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_texts.wiki_id) and (h.page_id = page_texts.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_texts.wiki_id) and (h.page_id = page_texts.page_id)) offset 0))))));
 
 -- Every revision of every page. The HTML is rendered and sanitized once, on write. A replaced revision is packed later; markdown, html and outline are then empty.
 create table revisions (
@@ -2286,7 +2286,7 @@ create trigger usage_on_insert after insert on revisions referencing new table a
 grant delete, insert, select, update on revisions to ibid_service;
 alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = revisions.wiki_id) and (h.page_id = revisions.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = revisions.wiki_id) and (h.page_id = revisions.page_id)) offset 0))))));
 
 -- Base of the next three-way merge for pages edited since an upload compiled them, unless a revision still holds it. Without a row the last compiled revision is the base.
 create table page_bases (
@@ -2308,7 +2308,7 @@ create table page_bases (
 grant delete, insert, select, update on page_bases to ibid_service;
 alter table page_bases enable row level security;
 create policy of_the_wiki on page_bases for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_bases.wiki_id) and (h.page_id = page_bases.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_bases.wiki_id) and (h.page_id = page_bases.page_id)) offset 0))))));
 
 -- Former paths of pages. An old path redirects to its page until another page takes the path.
 create table page_paths (
@@ -2360,7 +2360,7 @@ create index page_links_without_a_page on page_links using btree (wiki_id, from_
 grant delete, insert, select, update on page_links to ibid_service;
 alter table page_links enable row level security;
 create policy of_the_wiki on page_links for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_links.wiki_id) and (h.page_id = page_links.from_page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_links.wiki_id) and (h.page_id = page_links.from_page_id)) offset 0))))));
 
 -- Index of pages.tags by tag. Only written by the triggers of pages.
 create table page_tags (
@@ -2380,7 +2380,7 @@ create index page_tags_by_page on page_tags using btree (wiki_id, page_id);
 grant delete, insert, select, update on page_tags to ibid_service;
 alter table page_tags enable row level security;
 create policy of_the_wiki on page_tags for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_tags.wiki_id) and (h.page_id = page_tags.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_tags.wiki_id) and (h.page_id = page_tags.page_id)) offset 0))))));
 
 -- Pages offered as templates in their wiki.
 create table templates (
@@ -2398,7 +2398,7 @@ create table templates (
 grant delete, insert, select on templates to ibid_service;
 alter table templates enable row level security;
 create policy of_the_wiki on templates for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = templates.wiki_id) and (h.page_id = templates.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = templates.wiki_id) and (h.page_id = templates.page_id)) offset 0))))));
 
 -- Starred pages per person, visible only to that person. A page in the trash keeps its stars.
 create table starred_pages (
@@ -2420,7 +2420,7 @@ create trigger limit_starred_pages after insert on starred_pages for each row ex
 grant delete, insert, select, update on starred_pages to ibid_service;
 alter table starred_pages enable row level security;
 create policy of_the_user on starred_pages for all
-  using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = starred_pages.wiki_id) and (h.page_id = starred_pages.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = starred_pages.wiki_id) and (h.page_id = starred_pages.page_id)) offset 0))))));
 
 -- Editor texts that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.
 create table autosaves (
@@ -2739,7 +2739,7 @@ create trigger usage_on_insert after insert on attachments referencing new table
 grant delete, insert, select, update on attachments to ibid_service;
 alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = attachments.wiki_id) and (h.page_id = attachments.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = attachments.wiki_id) and (h.page_id = attachments.page_id)) offset 0))))));
 
 -- Attachments added by the caller.
 create function caller_attachments(after_wiki text, after_id text) returns table(wiki_id text, attachment_id text, page_id text, filename text, content_type text, byte_size bigint, sha256 text, created_at timestamp with time zone) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
@@ -3010,7 +3010,7 @@ create index page_sources_by_source on page_sources using btree (wiki_id, source
 grant delete, insert, select, update on page_sources to ibid_service;
 alter table page_sources enable row level security;
 create policy of_the_wiki on page_sources for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_sources.wiki_id) and (h.page_id = page_sources.page_id))))))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or (not (exists ( select from hidden_pages h where ((h.wiki_id = page_sources.wiki_id) and (h.page_id = page_sources.page_id)) offset 0))))));
 
 -- Inputs from which the page of a file was last compiled, so that an unchanged file is skipped. A page without a row is compiled again.
 create table compiled_files (

@@ -182,7 +182,7 @@ create policy of_the_wiki on page_grants using (wiki_id = (select own_wiki()) an
   select from page_acls a where a.wiki_id = page_grants.wiki_id and a.acl_no = page_grants.acl_no));
 
 -- Rows that belong to a page are visible with it. The view names the hidden pages instead of the visible ones, because a
--- statement that makes a page with its revision does not see that page yet.
+-- statement that makes a page with its revision does not see that page yet. "offset 0" looks pages up one by one, instead of reading all.
 create view hidden_pages as
   select p.wiki_id, p.page_id from pages p
   where p.wiki_id = own_wiki() and p.acl_no > 0 and substring((select own_reads()) from p.acl_no for 1) <> B'1';
@@ -190,24 +190,24 @@ comment on view hidden_pages is 'Pages of own_wiki() whose restriction does not 
 grant select on hidden_pages to ibid_service;
 
 alter policy of_the_wiki on page_texts using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = page_texts.wiki_id and h.page_id = page_texts.page_id)));
+  select from hidden_pages h where h.wiki_id = page_texts.wiki_id and h.page_id = page_texts.page_id offset 0)));
 alter policy of_the_wiki on revisions using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = revisions.wiki_id and h.page_id = revisions.page_id)));
+  select from hidden_pages h where h.wiki_id = revisions.wiki_id and h.page_id = revisions.page_id offset 0)));
 alter policy of_the_wiki on page_bases using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = page_bases.wiki_id and h.page_id = page_bases.page_id)));
+  select from hidden_pages h where h.wiki_id = page_bases.wiki_id and h.page_id = page_bases.page_id offset 0)));
 alter policy of_the_wiki on page_links using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = page_links.wiki_id and h.page_id = page_links.from_page_id)));
+  select from hidden_pages h where h.wiki_id = page_links.wiki_id and h.page_id = page_links.from_page_id offset 0)));
 alter policy of_the_wiki on page_tags using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = page_tags.wiki_id and h.page_id = page_tags.page_id)));
+  select from hidden_pages h where h.wiki_id = page_tags.wiki_id and h.page_id = page_tags.page_id offset 0)));
 alter policy of_the_wiki on templates using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = templates.wiki_id and h.page_id = templates.page_id)));
+  select from hidden_pages h where h.wiki_id = templates.wiki_id and h.page_id = templates.page_id offset 0)));
 alter policy of_the_wiki on attachments using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = attachments.wiki_id and h.page_id = attachments.page_id)));
+  select from hidden_pages h where h.wiki_id = attachments.wiki_id and h.page_id = attachments.page_id offset 0)));
 alter policy of_the_wiki on page_sources using (wiki_id = (select own_wiki()) and (not (select restricts()) or not exists (
-  select from hidden_pages h where h.wiki_id = page_sources.wiki_id and h.page_id = page_sources.page_id)));
+  select from hidden_pages h where h.wiki_id = page_sources.wiki_id and h.page_id = page_sources.page_id offset 0)));
 alter policy of_the_user on starred_pages using (wiki_id = (select own_wiki()) and user_id = (select own_user())
   and (not (select restricts()) or not exists (
-    select from hidden_pages h where h.wiki_id = starred_pages.wiki_id and h.page_id = starred_pages.page_id)));
+    select from hidden_pages h where h.wiki_id = starred_pages.wiki_id and h.page_id = starred_pages.page_id offset 0)));
 
 create function pages_not_open(wiki text)
   returns table (document_no integer, page_id text, is_trashed boolean, status text, acl_no integer)
