@@ -18,7 +18,7 @@ interface WriteOrigin {
 /**
  * Returns the CTE that inserts the audit record of a writing statement. It compares the statement's CTEs `before`, the
  * previous record, and `after`, the new record (the result if the statement has no `after`), and keeps only fields that
- * differ. At sign-in the guard does not know the user, so the actor comes from the result. A creating write has no
+ * differ, without the content of pages and files. At sign-in the guard does not know the user, so the actor comes from the result. A creating write has no
  * `before`; a deleting write has a result without columns. Throws an Error for a kind that no table declares.
  */
 export function auditCte(
@@ -28,16 +28,19 @@ export function auditCte(
   targets: AuditTargets,
 ): Sql {
   const kind = event.slice(0, event.indexOf('.'));
-  const field = targets[kind];
-  if (field === undefined) throw new Error(`no table declares audit records of the kind "${kind}"`);
+  const target = targets[kind];
+  if (target === undefined) throw new Error(`no table declares audit records of the kind "${kind}"`);
+  const field = target.id;
   const became = stepNames.includes('after') ? 'after' : 'result';
   const hasBefore = stepNames.includes('before');
+  const left = target.content.map((column) => `'${column}'`).join(', ');
+  const record = (step: string) => (left === '' ? `to_jsonb(${step})` : `to_jsonb(${step}) - array[${left}]`);
   // "offset 0" keeps PostgreSQL from building each record once per reference.
   const changes = hasBefore
     ? raw(
-        `select to_jsonb(before) as was, to_jsonb(${became}) as became from ${became} left join before on true offset 0`,
+        `select ${record('before')} as was, ${record(became)} as became from ${became} left join before on true offset 0`,
       )
-    : raw(`select null::jsonb as was, to_jsonb(${became}) as became from ${became} offset 0`);
+    : raw(`select null::jsonb as was, ${record(became)} as became from ${became} offset 0`);
   return sql`
     insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
       request_id, address, widget, widget_origin, before, after)

@@ -10,6 +10,7 @@ export const jobTables = [
     id: 'job_id',
     prefix: 'job',
     audit: ['job', 'export', 'import'],
+    content: ['summary'],
   }),
   defineTable({
     name: 'background_jobs',

@@ -77,6 +77,11 @@ interface Declaration {
   prefix?: string;
   /** Kinds of audit records about its rows: the part of an event before the dot. */
   audit?: readonly string[];
+  /**
+   * Columns that audit records leave out, because they quote content: who reads the record may not see the page. A record
+   * has the id, and the list of records adds the title for readers who see the page.
+   */
+  content?: readonly string[];
   person?: OfPerson;
   /** The database function that deletes the rows of a deleted owner if no foreign key does. */
   deletedBy?: string;
@@ -98,11 +103,13 @@ export function ownerColumn({ of }: Table): string | undefined {
   return of === 'member' ? 'wiki_id' : `${of}_id`;
 }
 
-/** The id column of each kind of audit record. */
-export type AuditTargets = Readonly<Record<string, string>>;
+/** For each kind of audit record: the id column, and the columns that records leave out. */
+export type AuditTargets = Readonly<Record<string, { id: string; content: readonly string[] }>>;
 
 export function auditTargets(tables: readonly Table[]): AuditTargets {
-  return Object.fromEntries(tables.flatMap(({ audit = [], id = '' }) => audit.map((kind) => [kind, id])));
+  return Object.fromEntries(
+    tables.flatMap(({ audit = [], id = '', content = [] }) => audit.map((kind) => [kind, { id, content }])),
+  );
 }
 
 /** Returns the lists in the export of a person's data. */

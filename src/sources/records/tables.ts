@@ -9,6 +9,7 @@ export const sourceTables = [
     id: 'source_id',
     prefix: 'source',
     audit: ['source'],
+    content: ['title', 'filename'],
   }),
   defineTable({ name: 'source_texts', of: 'wiki', rows: 'many', copies: ['source_id'] }),
   defineTable({ name: 'page_sources', policy: 'special', of: 'wiki', rows: 'many', copies: ['page_id', 'source_id'] }),

@@ -10,6 +10,7 @@ export const uploadTables = [
     id: 'upload_id',
     prefix: 'upload',
     audit: ['upload'],
+    content: ['summary'],
     person: idStays([
       personList(
         'uploads.jsonl',

@@ -277,9 +277,10 @@ test('a deleted attachment cannot be read, and the same bytes on another page st
   assert.equal((await bytesOf(body.attachment_id)).status, 404);
   assert.equal((await owner.send('DELETE', `${wiki}/attachments/${body.attachment_id}`)).status, 404);
   assert.deepEqual((await bytesOf(kept.attachment_id)).bytes, content);
-  const [record] = await world.db.query<{ before: { filename: string; sha256: string } }>(sql`
+  const [record] = await world.db.query<{ before: { filename?: string; sha256: string } }>(sql`
     select before from audit_events where type = 'attachment.deleted' and target_id = ${body.attachment_id}`);
-  assert.deepEqual([record?.before.filename, record?.before.sha256], ['file.bin', body.sha256]);
+  // The name of the file may say what the reader of the record may not see.
+  assert.deepEqual([record?.before.filename, record?.before.sha256], [undefined, body.sha256]);
   assert.notEqual((await attach(content)).body.attachment_id, body.attachment_id);
 });
 

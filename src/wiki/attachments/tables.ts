@@ -11,6 +11,7 @@ export const attachmentTables = [
     id: 'attachment_id',
     prefix: 'attachment',
     audit: ['attachment'],
+    content: ['filename'],
     person: idStays([
       personList(
         'attachments.jsonl',

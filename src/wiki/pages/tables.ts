@@ -10,6 +10,7 @@ export const pageTables = [
     id: 'page_id',
     prefix: 'page',
     audit: ['page'],
+    content: ['title', 'path', 'slug', 'description'],
     person: idStays("The person's texts are in revisions.jsonl."),
   }),
   defineTable({ name: 'page_texts', policy: 'special', of: 'wiki', rows: 'many', copies: ['page_id'] }),

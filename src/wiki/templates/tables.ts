@@ -9,6 +9,7 @@ export const templateTables = [
     rights: 'delete, insert, select',
     id: 'page_id',
     audit: ['template'],
+    content: ['title', 'path', 'description'],
     person: idStays('It is a page of the wiki.'),
   }),
 ];
