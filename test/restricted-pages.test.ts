@@ -209,7 +209,15 @@ test('who may only read a restricted page cannot change it, what belongs to it, 
   await restrict(world.db, { wiki_id, page_id }, { [reader.user_id]: 'read', [owner.user_id]: 'manage' });
   const path = `${api}/pages/${page_id}`;
   assert.equal((await reader.get(path)).status, 200);
+  const form = new FormData();
+  form.set('file', new Blob([png() as Uint8Array<ArrayBuffer>], { type: 'image/png' }), 'zephyr.png');
+  const attached = await must(await owner.send('POST', `${path}/attachments`, { body: form }));
+  await must(await owner.send('PUT', `${api}/templates/${page_id}`));
+  const made = await reader.post(`${api}/templates/${page_id}/pages`, { title: 'From a template' });
+  assert.equal(made.status, 201, 'reading a template is enough to use it');
   const tried = [
+    await reader.send('DELETE', `${api}/attachments/${attached.attachment_id}`),
+    await reader.send('DELETE', `${api}/templates/${page_id}`),
     await reader.patch(path, { markdown: 'y', base_revision: 1 }),
     await reader.patch(path, { parent_page_id: idOf(one, 'Guide') }),
     await reader.send('DELETE', path),

@@ -16,7 +16,7 @@ export type Access =
       orOwnMembership: boolean;
       session: boolean;
     }
-  | { on: 'wiki'; permission: Permission; orCreator: boolean; unlimited: boolean }
+  | { on: 'wiki'; permission: Permission; orCreator: boolean; unlimited: boolean; readsPage: boolean }
   | { on: 'widget'; widget: Widget; instead: ReplacedAccess | undefined };
 
 type CallerAccess = Extract<Access, { on: 'anyone' | 'caller' }>;
@@ -54,10 +54,21 @@ export function onWorkspace(
 /**
  * Active members of the path's wiki's workspace whose role has the permission. `orCreator` also admits the wiki's
  * creator. `unlimited` refuses keys with a list of permissions; for the caller's own data, which needs no permission to
- * write.
+ * write. An endpoint that needs `pages:write` changes the page of its path, which a restriction may refuse, unless
+ * `readsPage`.
  */
-export function onWiki(permission: Permission, options: { orCreator?: true; unlimited?: true } = {}): Access {
-  return { on: 'wiki', permission, orCreator: options.orCreator === true, unlimited: options.unlimited === true };
+export function onWiki(
+  permission: Permission,
+  options: { orCreator?: true; unlimited?: true; readsPage?: true } = {},
+): Access {
+  const { orCreator, unlimited, readsPage } = options;
+  return {
+    on: 'wiki',
+    permission,
+    orCreator: orCreator === true,
+    unlimited: unlimited === true,
+    readsPage: readsPage === true,
+  };
 }
 
 /** Holders of a token for this widget, as long as their membership still allows the widget. */

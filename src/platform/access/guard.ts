@@ -157,8 +157,7 @@ function composerOf({
     with caller as materialized (${kindOf(credential).caller(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
     access as materialized (${accessCte(access, params, credential)})`;
-  const page_id = access.on === 'wiki' && access.permission === 'pages:write' ? params.page_id : undefined;
-  const status = statusOf(requestPath(access, credential, params), needsPayment, page_id);
+  const status = statusOf(requestPath(access, credential, params), needsPayment, changedPage(access, params));
   return {
     ctes,
     read: (work) => sql`
@@ -265,11 +264,19 @@ function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
   return LOCKS[access.on === 'widget' && access.instead?.on === 'caller' ? 'caller' : access.on];
 }
 
+/** Selects the page that a request changes: the page in its path, or the page of the attachment there. */
+function changedPage(access: Access, { page_id, attachment_id, wiki_id }: Record<string, string>): Sql | undefined {
+  if (access.on !== 'wiki' || access.permission !== 'pages:write' || access.readsPage) return undefined;
+  if (page_id !== undefined) return sql`${page_id}`;
+  if (attachment_id === undefined) return undefined;
+  return sql`(select t.page_id from attachments t where t.wiki_id = ${wiki_id} and t.attachment_id = ${attachment_id})`;
+}
+
 /**
  * Returns 404 if the object in the path does not exist, 403 if row-level security hides it from the caller. `page_id`:
- * a page that the request changes, which a restriction may not let the caller do.
+ * the page that the request changes, which a restriction may not let the caller do.
  */
-function statusOf(path: RequestContext['path'], needsPayment: boolean, page_id: string | undefined): Sql {
+function statusOf(path: RequestContext['path'], needsPayment: boolean, page_id: Sql | undefined): Sql {
   const payable = needsPayment
     ? raw('case when is_read_only((select workspace_id from access)) then 402 else 200 end')
     : raw('200');

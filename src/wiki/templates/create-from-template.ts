@@ -18,7 +18,7 @@ export const createFromTemplate = endpoint({
     'Copies the text of the template and replaces `{{title}}`, `{{date}}` and `{{author}}`; any other text in braces is kept. ' +
     'Relative links keep their targets. Without a title, the page gets the title of the template, with its variables ' +
     'replaced. Slugs, positions and limits follow the rules for new pages.',
-  access: onWiki('pages:write'),
+  access: onWiki('pages:write', { readsPage: true }),
   event: 'page.created',
   params: PageParams,
   body: Type.Object({
