@@ -20,7 +20,7 @@ export function isRenamed(file: PendingFile, present: { path: string; is_trashed
 
 /**
  * Moves a page with its descendants and keeps redirects from the old paths, like a move by a user. Does nothing if the
- * page would end up below itself, or if any path is taken. `planned` is its path if it was already moved along with a
+ * page would end up below itself, if any path is taken, or if a part is restricted. `planned` is its path if it was already moved along with a
  * parent.
  */
 export async function movePage(
@@ -35,10 +35,15 @@ export async function movePage(
   const below = subtree(wiki_id, to.page_id);
   const inTheWay = await query(sql`
     with below as (${below})
-    select from below b join pages c on c.wiki_id = ${wiki_id} and c.page_id = b.page_id and c.trashed_at is null
-    join pages o on o.wiki_id = ${wiki_id} and o.trashed_at is null
-      and o.path = ${to.path} || right(c.path, -length(${page.path}::text))
-    where o.page_id not in (select page_id from below) limit 1`);
+    , own as (
+      select c.path from below b join pages c on c.wiki_id = ${wiki_id} and c.page_id = b.page_id and c.trashed_at is null
+    )
+    select from taken_paths(${wiki_id}, array(
+      select ${to.path} || right(o.path, -length(${page.path}::text)) from own o)) t (path)
+    where t.path not in (select o.path from own o)
+    union all
+    select where unmanaged_acls(${wiki_id}, ${to.page_id}, true) > 0
+    limit 1`);
   if (inTheWay.length > 0) return;
   const { moved, remembered } = moveCtes(wiki_id, page.path);
   await query(sql`
@@ -82,9 +87,10 @@ export async function exchangePages(
       and not exists (select from pages c where c.wiki_id = p.wiki_id and c.parent_page_id = p.page_id)
       and (g.parent = '' or exists (
         select from pages a where a.wiki_id = p.wiki_id and a.path = g.parent and a.trashed_at is null))
+      and unmanaged_acls(p.wiki_id, p.page_id, true) = 0
       and not exists (
-        select from pages o where o.wiki_id = p.wiki_id and o.path = g."to" and o.trashed_at is null
-          and o.page_id <> all (${exchanges.map(({ page_id }) => page_id)}::text[]))`);
+        select from taken_paths(p.wiki_id, array[g."to"]) t (path)
+        where t.path <> all (${exchanges.map(({ from }) => from)}::text[]))`);
   if (fitting.length < exchanges.length) return false;
   // Paths are unique, so every page first moves to a temporary path.
   await query(sql`
