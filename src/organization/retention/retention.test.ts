@@ -293,13 +293,13 @@ test('audit records are purged after the configured days, except records of rete
     await lift(each);
   }
   await keep(owner, { audit_days: 90 });
-  await written(owner, 1, 'New');
+  const { page_id } = await written(owner, 1, 'New');
   const events = async (of: Owner) => (await of.get(`${at(of, 'audit-events')}?limit=500`)).body;
   const all = (await events(other)).length;
   await age(
     'audit_events',
     91,
-    sql`workspace_id in (${owner.workspace_id}, ${other.workspace_id}) and after ->> 'title' is distinct from 'New'`,
+    sql`workspace_id in (${owner.workspace_id}, ${other.workspace_id}) and target_id is distinct from ${page_id}`,
   );
   await runScheduled(world, purgeAuditEvents);
   assert.deepEqual(
