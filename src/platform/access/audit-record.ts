@@ -18,8 +18,8 @@ interface WriteOrigin {
 /**
  * Returns the CTE that inserts the audit record of a writing statement. It compares the statement's CTEs `before`, the
  * previous record, and `after`, the new record (the result if the statement has no `after`), and keeps only fields that
- * differ, without the content of pages and files. At sign-in the guard does not know the user, so the actor comes from the result. A creating write has no
- * `before`; a deleting write has a result without columns. Throws an Error for a kind that no table declares.
+ * differ, without the content of pages and files. At sign-in the guard does not know the user, so the actor comes from
+ * the result. A creating write has no `before`; a deleting write has a result without columns. Throws an Error for a kind that no table declares.
  */
 export function auditCte(
   event: EventType,

@@ -2,8 +2,8 @@ import { namedPeople } from '../../../platform/access/people.ts';
 import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import { conditionsOf, type FilterConditions } from '../../search/query/filter-conditions.ts';
 import type { Filter } from '../../search/query/filters.ts';
+import { IS_UNSEEN } from '../../search/query/postings/seen-documents.ts';
 import type { Shown } from '../../search/query/shown-documents.ts';
-import { SEES_DRAFTS } from '../links/sees-drafts.ts';
 import { IS_FOUND } from '../schema.ts';
 
 const CONDITIONS: FilterConditions = {
@@ -56,7 +56,6 @@ export function shownPages(wiki_id: string, filters: readonly Filter[]): Shown {
     isFiltered: filters.length > 0,
     leftOut: sql`
       select h.document_no, h.page_id as document_id from pages_not_open(${wiki_id}) h
-      where h.is_trashed or h.status = 'archived' or (h.status = 'draft' and not ${SEES_DRAFTS})
-        or ((select restricts()) and h.acl_no > 0 and not has_bit((select own_reads()), h.acl_no))`,
+      where h.is_trashed or h.status = 'archived' or ${IS_UNSEEN}`,
   };
 }

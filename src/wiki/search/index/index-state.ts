@@ -3,7 +3,8 @@ import type { Index } from './pending.ts';
 
 /**
  * Selects `state`, a text that changes whenever a search would read different data from the index, or data of other
- * documents because the caller sees others; null while documents with terms are pending. Segments are immutable and their dead documents are only ever added, so ids and counts
+ * documents because the caller sees others; null while documents with terms are pending. Segments are immutable and
+ * their dead documents are only ever added, so ids and counts
  * identify them.
  */
 export function indexStateCte({ wiki_id, kind }: Index, view: Sql): Sql {

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../../../platform/db/sql.ts';
+import { raw, type Sql, sql } from '../../../../platform/db/sql.ts';
 import type { Index } from '../../index/pending.ts';
 import type { Postings } from '../../index/postings.ts';
 import type { IndexData } from '../rank.ts';
@@ -31,14 +31,17 @@ export interface ViewRow {
 
 export const NO_VIEW: Sql = sql`null::text as view, null::json as hidden`;
 
+/** SQL condition: whether the caller does not see a row `h` of pages_not_open(). */
+export const IS_UNSEEN: Sql = raw(`((h.status = 'draft' and not (select sees_drafts()))
+  or ((select restricts()) and h.acl_no > 0 and not has_bit((select own_reads()), h.acl_no)))`);
+
 /** Selects the columns of ViewRow. */
 export function viewColumns(index: Index): Sql {
   if (index.kind !== 'page') return sql`'' as view, null::json as hidden`;
   const known = (cached<Views>(index, VIEWS) ?? []).map(([view]) => view);
   return sql`${viewOf(index)} as view, case when (select restricts()) and ${viewOf(index)} <> all (${known}::text[]) then (
         select json_agg(json_build_array(h.document_no, h.page_id, h.is_trashed)) from pages_not_open(${index.wiki_id}) h
-        where (h.status = 'draft' and not (select sees_drafts()))
-          or (h.acl_no > 0 and not has_bit((select own_reads()), h.acl_no))) end as hidden`;
+        where ${IS_UNSEEN}) end as hidden`;
 }
 
 /**

@@ -1,3 +1,5 @@
+-- The context of the transaction and the policies decide which drafts and restricted pages a caller sees. Statements do not repeat it.
+--
 -- A page can be restricted together with the pages below it. The restriction has a number; each page has the number of the nearest
 -- restriction, and each person has a bit for every number.
 
@@ -50,6 +52,11 @@ create table subject_bits (
 );
 comment on table subject_bits is 'page_grants as bits for set_request_context. Only written by the trigger of page_grants.';
 alter table subject_bits enable row level security;
+
+create function sees_drafts() returns boolean language sql stable parallel safe as $$
+  select current_setting('ibid.drafts', true) = 'on'
+$$;
+comment on function sees_drafts is 'Whether the caller sees the drafts of own_wiki(): the role and the key give pages:write. True for jobs of the wiki.';
 
 create function has_bit(bits bit varying, no integer) returns boolean language sql immutable parallel safe as $$
   select substring(bits from no for 1) = B'1'
@@ -209,6 +216,23 @@ alter policy of_the_user on starred_pages using (wiki_id = (select own_wiki()) a
   and (not (select restricts()) or not exists (
     select from hidden_pages h where h.wiki_id = starred_pages.wiki_id and h.page_id = starred_pages.page_id offset 0)));
 
+create function ancestors(wiki text, page text) returns table (page_id text)
+  language plpgsql stable rows 5 security definer set search_path = public, pg_temp as $$
+declare
+  step text := page;
+begin
+  if wiki is distinct from own_wiki() then
+    return;
+  end if;
+  loop
+    select p.parent_page_id into step from pages p where p.wiki_id = wiki and p.page_id = step and p.trashed_at is null;
+    exit when step is null;
+    page_id := step;
+    return next;
+  end loop;
+end $$;
+comment on function ancestors is 'Ids of the pages above a page of own_wiki(), nearest first, including drafts that the caller does not see: published pages below them are listed.';
+
 create function pages_not_open(wiki text)
   returns table (document_no integer, page_id text, is_trashed boolean, status text, acl_no integer)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -224,9 +248,6 @@ create function pages_not_open(wiki text)
 $$;
 comment on function pages_not_open is 'Pages of own_wiki() that some callers do not find, because they are in the trash, not published or restricted, with their numbers in the index (null if they are not indexed).';
 
-drop function pages_not_published(text);
-
-drop function page_facts(text, integer[]);
 create function page_facts(wiki text, numbers integer[])
   returns table (document_no integer, page_id text, created_by text, status text, folder text, acl_no integer)
   language sql stable security definer set search_path = public, pg_temp as $$
