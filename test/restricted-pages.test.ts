@@ -15,6 +15,13 @@ const SECRETS = /quixotic|quagmire|xylograph|obsidian|zephyr/i;
 /** Words, prefixes and misspellings of the secrets, and words of all pages. */
 const QUERIES = ['quixotic', 'quixo', 'qiuxotic', 'xylograph', 'xylogarph', 'obsidain', 'guide', 'common', 'comon'];
 
+/** The same bytes in a hidden page and in an open one, uploaded before and after the restriction. */
+const TWICE = '# Twice\n\nCommon words of two files.\n';
+const AGAIN = '# Again\n\nCommon words, once more.\n';
+
+/** The text of a page that was linked to a page before the page was restricted. */
+const EARLY = '[[Plan]] and [it](quagmire/quagmire-plan), common words.';
+
 const tenants = await openTenants();
 const { world } = tenants;
 const owner = world.as(tenants.owner.token, tenants.owner.user_id);
@@ -48,8 +55,16 @@ async function fill(hasSecrets: boolean): Promise<Filled> {
     ids.set(made.page_id, title);
     return made.page_id as string;
   };
+  const upload = async (label: string, files: Record<string, string>, client: Client = owner) => {
+    const { status, upload_id } = await must(await world.upload(client, wiki_id, files));
+    assert.equal(status, 'completed');
+    const [job] = await must(await client.get(`${api}/jobs?upload_id=${upload_id}`));
+    ids.set(upload_id, `upload ${label}`).set(job.job_id, `job ${label}`);
+  };
   const guide = await page('Guide', { markdown: '---\ntags: [shared]\n---\n\nCommon words. A guide.' });
   const setup = await page('Setup', { parent_page_id: guide });
+  await upload('before', { 'open/twice.md': TWICE });
+  await page('Early', { markdown: EARLY });
   if (hasSecrets) {
     const area = await page('Quixotic area', {
       slug: 'quagmire',
@@ -63,17 +78,30 @@ async function fill(hasSecrets: boolean): Promise<Filled> {
     const form = new FormData();
     form.set('file', new Blob([png() as Uint8Array<ArrayBuffer>], { type: 'image/png' }), 'zephyr.png');
     await must(await owner.send('POST', `${api}/pages/${plan}/attachments`, { body: form }));
+    await upload('hidden', {
+      'quagmire/quixotic.md': '# Quixotic\n\nXylograph, common words.\n',
+      'quagmire/zephyr-twice.md': TWICE,
+    });
     const moved = await page('Cost', { parent_page_id: area, slug: 'quagmire-before' });
     await must(await owner.patch(`${api}/pages/${moved}`, { slug: 'quagmire-after' }));
     await restrict(world.db, { wiki_id, page_id: area }, { [granted.user_id]: 'manage' });
     const below = await page('Quixotic below', { parent_page_id: plan }, granted);
     assert.ok(below);
+    const later = { 'quagmire/obsidian.md': '# Obsidian\n\nCommon words.\n', 'quagmire/zephyr-again.md': AGAIN };
+    await upload('later', later, granted);
   }
+  await upload('after', { 'open/again.md': AGAIN, 'open/report.md': '# Report\n\nCommon words.\n' });
   await page('Links', {
     markdown: '[[Plan]] [[Plan|a plan]] ![[Plan]] [there](quagmire/quagmire-plan) [[Guide]]\n\nCommon words.',
   });
-  while ((await mergePending(world.db, wiki_id, 'page', 'wait')) > 0);
+  for (const kind of ['page', 'source'] as const) while ((await mergePending(world.db, wiki_id, kind, 'wait')) > 0);
   assert.ok(setup);
+  for (const { page_id, path } of await must(await granted.get(`${api}/pages?limit=100`))) {
+    if (!ids.has(page_id)) ids.set(page_id, path);
+  }
+  for (const { source_id, filename } of await must(await granted.get(`${api}/sources?limit=100`))) {
+    ids.set(source_id, `source ${filename}`);
+  }
   return { wiki_id, api, ids };
 }
 
@@ -91,20 +119,33 @@ const LABELS = new Map([...one.ids].map(([id, label]) => [label, id]));
 const SECRET_PAGES = ['Quixotic area', 'Plan', 'Cost', 'Quixotic below'];
 const WIKI_ENDPOINTS = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
 
-/** Returns the id of a page by its title; an unknown id if the wiki has no such page. */
+/** Returns the id of a record by its label; an unknown id if the wiki has no such record. */
 function idOf(wiki: Filled, label: string): string {
   for (const [id, other] of wiki.ids) if (other === label) return id;
-  return 'page_01jd8w3v6xf3e8h2k9m4n5p6s1';
+  return (LABELS.get(label) ?? 'page_').replace(/_.*/, '_01jd8w3v6xf3e8h2k9m4n5p6s1');
 }
 
-const PATHS = ['guide', 'guide/setup', 'links', 'quagmire', 'quagmire/quagmire-plan', 'quagmire/quagmire-before'];
+const PATHS = [
+  'guide',
+  'guide/setup',
+  'links',
+  'open/twice',
+  'quagmire',
+  'quagmire/quagmire-plan',
+  'quagmire/quagmire-before',
+];
 
 /** Returns the addresses of an endpoint in a wiki, in the same order for each wiki. */
 function addressesOf(endpoint: Endpoint, wiki: Filled): string[] {
-  const pages = [...LABELS.keys()].filter((label) => label !== 'wiki').map((label) => idOf(wiki, label));
+  const idsOf = (prefix: string) =>
+    [...LABELS].flatMap(([label, id]) => (id.startsWith(prefix) ? idOf(wiki, label) : []));
+  const pages = idsOf('page_');
   const values: Record<string, string[]> = {
     wiki_id: [wiki.wiki_id],
     page_id: pages,
+    source_id: idsOf('source_'),
+    upload_id: idsOf('upload_'),
+    job_id: idsOf('job_'),
     page_path: PATHS,
     revision: ['1', '2'],
   };
@@ -133,9 +174,10 @@ function masked({ status, body, headers }: Answer, wiki: Filled): string {
   let text = JSON.stringify({ status, etag, link, total: headers.get('x-total-count'), body });
   for (const [id, label] of wiki.ids) text = text.replaceAll(id, `<${label}>`);
   return text
-    .replaceAll(/\b(?:page|req|evt|file|att)_[0-9a-z]{26}\b/g, '<id>')
+    .replaceAll(/\b(?:page|req|evt|file|att|source|upload|job)_[0-9a-z]{26}\b/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/\b\d+-\d{16}\b/g, '<version>')
+    .replaceAll(/id: [\w-]{16}(?=\\nevent: )/g, 'id: <hash>')
     .replaceAll(/"score":[\d.]+/g, '"score":<score>')
     .replaceAll(/"slug":"(?:one|two)"/g, '"slug":"<wiki>"');
 }
@@ -163,7 +205,7 @@ test('who is granted a restricted page sees it and the pages below, however they
   const { body: tree } = await granted.get(`${one.api}/tree`);
   assert.ok(SECRET_PAGES.every((title) => tree.some((entry: { title: string }) => entry.title === title)));
   const { body: hits } = await granted.get(`${one.api}/pages/search?query=xylograph`);
-  assert.equal(hits.length, 2);
+  assert.equal(hits.length, 3);
 });
 
 test('a grant that ends closes the pages, and a lifted restriction opens them, at the next request', async () => {
@@ -308,7 +350,7 @@ test('hidden pages change the scores of what a caller sees by no more than the a
     return body.map(({ score }: { score: number }) => score) as number[];
   };
   const before = await scores();
-  assert.equal(before.length, 3);
+  assert.equal(before.length, 7);
   const [area] = (await granted.get(`${api}/pages?limit=50`)).body.filter(
     ({ title }: { title: string }) => title === 'Quixotic area',
   );

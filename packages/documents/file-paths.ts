@@ -17,13 +17,13 @@ const AHEAD_MAX = 100;
 /**
  * Plans the paths of pages for uploaded files: a segment for each folder and for the name without its extension. Some
  * files are the page of a folder (see `folderPageFiles`). Names with the same slug are numbered. `pageAt` returns the
- * origin of the wiki's page at a path; a page written by a user is never replaced. `isOfFolder` tells whether the page
+ * origin of the wiki's page at a path; a page written by a user is never replaced, and nothing goes below a hidden page. `isOfFolder` tells whether the page
  * at a path belongs to a folder with this file's name; the file then becomes that page. `ahead` returns the paths that
  * may be tried next, so that they can be looked up together.
  */
 export function planPaths(
   filenames: readonly string[],
-  pageAt: (path: string, ahead: () => string[]) => 'authored' | 'compiled' | undefined,
+  pageAt: (path: string, ahead: () => string[]) => 'authored' | 'compiled' | 'hidden' | undefined,
   isOfFolder: (path: string, filename: string) => boolean = () => false,
 ): PlannedPaths {
   const used = new Set<string>();
@@ -46,7 +46,8 @@ export function planPaths(
   }
 
   /**
-   * Returns the path of a folder. The folder keeps its path if the wiki has a page there, which is the folder's page.
+   * Returns the path of a folder. The folder keeps its path if the wiki has a page there, which is the folder's page unless
+   * it is hidden.
    */
   function folderPath(folder: string): string {
     const known = folderPaths.get(folder);
@@ -55,7 +56,9 @@ export function planPaths(
     const parent = folderPath(at < 0 ? '' : folder.slice(0, at));
     const base = childSlug(parent, folder.slice(at + 1));
     let path = join(parent, base);
-    for (let n = 2; used.has(path); n += 1) path = join(parent, numberedPageSlug(base, n));
+    for (let n = 2; used.has(path) || pageAt(path, () => []) === 'hidden'; n += 1) {
+      path = join(parent, numberedPageSlug(base, n));
+    }
     used.add(path);
     folderPaths.set(folder, path);
     folders.set(path, folder);

@@ -157,7 +157,7 @@ function composerOf({
     with caller as materialized (${kindOf(credential).caller(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
     access as materialized (${accessCte(access, params, credential)})`;
-  const status = statusOf(requestPath(access, credential, params), needsPayment, changedPage(access, params));
+  const status = statusOf(requestPath(access, credential, params), needsPayment, isClosed(access, params));
   return {
     ctes,
     read: (work) => sql`
@@ -264,26 +264,41 @@ function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
   return LOCKS[access.on === 'widget' && access.instead?.on === 'caller' ? 'caller' : access.on];
 }
 
-/** Selects the page that a request changes: the page in its path, or the page of the attachment there. */
-function changedPage(access: Access, { page_id, attachment_id, wiki_id }: Record<string, string>): Sql | undefined {
-  if (access.on !== 'wiki' || access.permission !== 'pages:write' || access.readsPage) return undefined;
-  if (page_id !== undefined) return sql`${page_id}`;
-  if (attachment_id === undefined) return undefined;
-  return sql`(select t.page_id from attachments t where t.wiki_id = ${wiki_id} and t.attachment_id = ${attachment_id})`;
+/**
+ * Returns a condition: whether the caller sees the page, source or upload that the request changes, but a restriction does
+ * not let them change it.
+ */
+function isClosed(access: Access, { wiki_id, ...ids }: Record<string, string>): Sql | undefined {
+  if (access.on !== 'wiki' || access.readsPage) return undefined;
+  if (access.permission === 'pages:write') {
+    const { page_id, attachment_id } = ids;
+    if (page_id !== undefined) return sql`is_closed_page(${wiki_id}, ${page_id})`;
+    if (attachment_id !== undefined) {
+      return sql`is_closed_page(${wiki_id}, (
+        select t.page_id from attachments t where t.wiki_id = ${wiki_id} and t.attachment_id = ${attachment_id}))`;
+    }
+  }
+  if (access.permission === 'uploads:create') {
+    const { source_id, upload_id, job_id } = ids;
+    if (source_id !== undefined) return sql`is_closed_source(${wiki_id}, ${source_id})`;
+    if (upload_id !== undefined) return sql`is_closed_upload(${wiki_id}, ${upload_id})`;
+    if (job_id !== undefined) {
+      return sql`is_closed_upload(${wiki_id}, (
+        select j.upload_id from jobs j where j.wiki_id = ${wiki_id} and j.job_id = ${job_id}))`;
+    }
+  }
+  return undefined;
 }
 
 /**
- * Returns 404 if the object in the path does not exist, 403 if row-level security hides it from the caller. `page_id`:
- * the page that the request changes, which a restriction may not let the caller do.
+ * Returns 404 if the object in the path does not exist, 403 if row-level security hides it from the caller or it `isClosed`.
  */
-function statusOf(path: RequestContext['path'], needsPayment: boolean, page_id: Sql | undefined): Sql {
+function statusOf(path: RequestContext['path'], needsPayment: boolean, isClosed: Sql | undefined): Sql {
   const payable = needsPayment
     ? raw('case when is_read_only((select workspace_id from access)) then 402 else 200 end')
     : raw('200');
   const allowed =
-    page_id === undefined
-      ? payable
-      : sql`case when (select is_closed_page(a.wiki_id, ${page_id}) from access a) then 403 else ${payable} end`;
+    isClosed === undefined ? payable : sql`case when (select ${isClosed} from access) then 403 else ${payable} end`;
   return sql`case when not exists (select from caller) then 401
       when exists (select from access) then ${allowed}
       when exists (select from target) or ${isKnown(path)} then 403 else 404 end`;

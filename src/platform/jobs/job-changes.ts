@@ -13,8 +13,8 @@ interface Watched {
 }
 
 /**
- * Polls all watched jobs of the process with one query, twice a second while jobs are watched. A query by key costs
- * less than a LISTEN connection, and needs no connection of its own.
+ * Polls all watched jobs of the process, and who sees them, with one query, twice a second while jobs are watched. A query
+ * by key costs less than a LISTEN connection, and needs no connection of its own.
  */
 export function openJobChanges(query: Query, onFailure: (error: unknown) => void): JobChanges {
   const watched = new Map<string, Watched>();
@@ -31,11 +31,11 @@ export function openJobChanges(query: Query, onFailure: (error: unknown) => void
     isScheduled = false;
     if (jobs.length === 0) return;
     try {
-      const rows = await query<{ job_id: string; version: string }>(sql`
-        select j.job_id, j.xmin::text as version
+      const rows = await query<{ job_id: string; version: string | null }>(sql`
+        select w.job_id, job_version(w.wiki_id, w.job_id) as version
         from unnest(${jobs.map(({ wiki_id }) => wiki_id)}::text[], ${jobs.map(({ job_id }) => job_id)}::text[])
-          as w (wiki_id, job_id) join jobs j on j.wiki_id = w.wiki_id and j.job_id = w.job_id`);
-      const versions = new Map(rows.map(({ job_id, version }) => [job_id, version]));
+          as w (wiki_id, job_id)`);
+      const versions = new Map(rows.map(({ job_id, version }) => [job_id, version ?? undefined]));
       for (const job of jobs) {
         const version = versions.get(job.job_id);
         if (version === job.version) continue;

@@ -1,4 +1,6 @@
 import type { Enqueueable } from '../access/guard.ts';
+import { type Permission, rolesWith } from '../access/roles.ts';
+import { ApiError } from '../core/errors.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { ClaimedJob } from './define-job.ts';
@@ -78,9 +80,28 @@ export async function lockJob(query: Query, job: ClaimedJob): Promise<void> {
   if (held.length === 0) throw new LeaseLost(`job ${job.job_id} was cancelled or given to another attempt`);
 }
 
+/** The permission that the person needs who asked for a job, until it ends. */
+const NEEDS: Record<string, Permission | undefined> = {
+  ingest: 'uploads:create',
+  import: 'pages:write',
+  export: 'wikis:export',
+};
+
+/** Throws an ApiError that ends the job if the person who asked for it has lost the right to ask for it. */
+export async function requireRights(query: Query, { wiki_id, kind, acts_for }: ClaimedJob): Promise<void> {
+  const permission = NEEDS[kind];
+  if (acts_for === null || permission === undefined) return;
+  const allowed = await query(sql`
+    select from wikis w join memberships m on m.workspace_id = w.workspace_id and m.user_id = ${acts_for}
+    where w.wiki_id = ${wiki_id} and m.status = 'active' and m.role = any (${rolesWith(permission)}::text[])`);
+  if (allowed.length > 0) return;
+  throw new ApiError('forbidden', 'The person who started this may no longer do it. What is finished stays.');
+}
+
 /** Locks the job and records its progress (0 to 100). Progress resets the count of failures. */
 export async function advanceJob(query: Query, job: ClaimedJob, progress: number): Promise<void> {
   await lockJob(query, job);
+  await requireRights(query, job);
   await query(sql`
     update jobs set progress = ${progress}, failures = 0, error = '', updated_at = now()
     where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
@@ -93,6 +114,7 @@ export async function advanceJob(query: Query, job: ClaimedJob, progress: number
  */
 export async function showProgress(query: Query, job: ClaimedJob, progress: number): Promise<void> {
   await lockJob(query, job);
+  await requireRights(query, job);
   await query(sql`
     update jobs set progress = ${progress}, updated_at = now() where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
   `);

@@ -42,9 +42,9 @@ export async function runRecordJob(
       return 'interrupted';
     }
     const answer = toApiError(err);
-    if (answer.code === 'quota_exceeded') {
-      log.info({ job_id: job.job_id, reason: answer.message }, 'a job ended at a limit of its workspace');
-      await db.transaction((query) => definition.onFailure(query, job, `quota_exceeded: ${answer.message}`));
+    if (answer.code === 'quota_exceeded' || answer.code === 'forbidden') {
+      log.info({ job_id: job.job_id, reason: answer.message }, 'a job ended at a limit of its workspace or person');
+      await db.transaction((query) => definition.onFailure(query, job, `${answer.code}: ${answer.message}`));
       return 'failed';
     }
     if (isUnavailable(err)) {

@@ -6,7 +6,7 @@ export const jobTables = [
     of: 'wiki',
     rows: 'many',
     copies: ['job_id', 'upload_id'],
-    policy: 'shared',
+    policy: 'special',
     id: 'job_id',
     prefix: 'job',
     audit: ['job', 'export', 'import'],

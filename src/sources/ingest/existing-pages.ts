@@ -13,8 +13,8 @@ interface ExistingPagesOf {
 }
 
 /**
- * Reads the current state of the pages that files are about to write; missing pages are omitted. `isLocked` locks the
- * wiki and the pages against edits until the transaction ends.
+ * Reads the current state of the pages that files are about to write; missing pages are omitted. `isLocked` locks them
+ * against edits until the transaction ends; the caller holds the lock of the wiki.
  */
 export async function readExistingPages(
   query: Query,
@@ -22,9 +22,8 @@ export async function readExistingPages(
 ): Promise<Map<string, ExistingPage>> {
   const page_ids = compiled.map(({ file }) => file.page_id);
   if (isLocked) {
-    // Lock in separate statements: a statement that waits for a concurrent edit would return the new row of the page
+    // Lock in a separate statement: a statement that waits for a concurrent edit would return the new row of the page
     // with the old revision.
-    await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
     await query(sql`
       select from pages where wiki_id = ${wiki_id} and page_id = any (${page_ids}::text[])
       order by page_id for no key update`);

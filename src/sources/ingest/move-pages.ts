@@ -20,8 +20,8 @@ export function isRenamed(file: PendingFile, present: { path: string; is_trashed
 
 /**
  * Moves a page with its descendants and keeps redirects from the old paths, like a move by a user. Does nothing if the
- * page would end up below itself, if any path is taken, or if a part is restricted. `planned` is its path if it was already moved along with a
- * parent.
+ * page would end up below itself, if any path is taken, if a part is restricted, or if pages may not be added there.
+ * `planned` is its path if it was already moved along with a parent.
  */
 export async function movePage(
   query: Query,
@@ -42,7 +42,7 @@ export async function movePage(
       select ${to.path} || right(o.path, -length(${page.path}::text)) from own o)) t (path)
     where t.path not in (select o.path from own o)
     union all
-    select where unmanaged_acls(${wiki_id}, ${to.page_id}, true) > 0
+    select where unmanaged_acls(${wiki_id}, ${to.page_id}, true) > 0 or is_closed_page(${wiki_id}, ${to.parent_page_id})
     limit 1`);
   if (inTheWay.length > 0) return;
   const { moved, remembered } = moveCtes(wiki_id, page.path);
@@ -86,7 +86,8 @@ export async function exchangePages(
     where length(p.path) < 900
       and not exists (select from pages c where c.wiki_id = p.wiki_id and c.parent_page_id = p.page_id)
       and (g.parent = '' or exists (
-        select from pages a where a.wiki_id = p.wiki_id and a.path = g.parent and a.trashed_at is null))
+        select from pages a where a.wiki_id = p.wiki_id and a.path = g.parent and a.trashed_at is null
+          and not is_closed_page(a.wiki_id, a.page_id)))
       and unmanaged_acls(p.wiki_id, p.page_id, true) = 0
       and not exists (
         select from taken_paths(p.wiki_id, array[g."to"]) t (path)

@@ -29,7 +29,8 @@ interface PageRow {
   path: string;
   position: number;
   title: string;
-  origin: 'authored' | 'compiled';
+  /** hidden: the uploader does not see the page, so its other fields are empty. */
+  origin: 'authored' | 'compiled' | 'hidden';
   /** Whether a file made the page, rather than a folder. */
   is_of_file: boolean;
   /** The name of its file, if an earlier sync found the file missing. */
@@ -217,7 +218,7 @@ async function planFresh(
 ) {
   const pageAt = new Map<string, PageRow | undefined>();
   const originOf = (page: PageRow | undefined) => {
-    if (!page) return undefined;
+    if (!page || page.origin === 'hidden') return page?.origin;
     const isFree = !page.is_of_file || page.gone_file !== null || gone.has(page.page_id);
     return isFree && !given.has(page.page_id) ? page.origin : 'authored';
   };
@@ -237,8 +238,14 @@ async function planFresh(
     for (const path of plan.folders.keys()) if (!pageAt.has(path)) asked.add(path);
     if (asked.size === 0) return { plan, pageAt };
     const there = await query<PageRow>(sql`
-      select page_id, path, position, title, origin, source_count > 0 as is_of_file, gone_file from pages
-      where wiki_id = ${wiki_id} and trashed_at is null and path = any (${[...asked]}::text[])`);
+      with seen as (
+        select page_id, path, position, title, origin, source_count > 0 as is_of_file, gone_file from pages
+        where wiki_id = ${wiki_id} and trashed_at is null and path = any (${[...asked]}::text[])
+      )
+      select * from seen
+      union all
+      select '', t.path, 0, '', 'hidden', false, null from taken_paths(${wiki_id}, ${[...asked]}::text[]) t (path)
+      where (select restricts()) and t.path not in (select path from seen)`);
     for (const path of asked) pageAt.set(path, undefined);
     for (const page of there) pageAt.set(page.path, page);
   }

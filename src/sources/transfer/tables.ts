@@ -16,7 +16,7 @@ export const transferTables = [
     name: 'imports',
     of: 'wiki',
     rows: 'few',
-    policy: 'shared',
+    policy: 'special',
     person: idStays('workspace_events.jsonl names the person who started it.'),
   }),
   defineTable({ name: 'staged_imports', of: 'wiki', rows: 'few' }),

@@ -9,6 +9,7 @@ export const uploadTables = [
     copies: ['upload_id'],
     id: 'upload_id',
     prefix: 'upload',
+    policy: 'special',
     audit: ['upload'],
     content: ['summary'],
     person: idStays([
@@ -27,6 +28,7 @@ export const uploadTables = [
     rows: 'many',
     copies: ['upload_id', 'file_id', 'filename'],
     prefix: 'file',
+    policy: 'special',
   }),
-  defineTable({ name: 'upload_parts', of: 'wiki', rows: 'many', copies: ['upload_id', 'name'], policy: 'shared' }),
+  defineTable({ name: 'upload_parts', of: 'wiki', rows: 'many', copies: ['upload_id', 'name'], policy: 'special' }),
 ];

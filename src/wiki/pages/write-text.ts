@@ -22,12 +22,13 @@ export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql 
 }
 
 /**
- * The id of the page that a link `l` of givenLinks means: the page at its path, else the page with its title, else a
- * page that was formerly at its path.
+ * The id of the page that a link `l` of givenLinks means: the page at its path, else the page with its title, which the
+ * writer may not see, else a page that was formerly at its path.
  */
 export function linkTargetOf(wiki_id: string): Sql {
   return sql`coalesce(
     ${liveLinkTarget(wiki_id)},
+    case when (select restricts()) then hidden_link_target(${wiki_id}, l.path, l.wanted_title) end,
     (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.path))`;
 }
 

@@ -3,7 +3,7 @@
  * do.
  */
 export class ArchiveError extends Error {
-  readonly code: 'invalid_archive' | 'archive_too_large' | 'conflict';
+  readonly code: 'invalid_archive' | 'archive_too_large' | 'conflict' | 'forbidden';
 
   constructor(code: ArchiveError['code'], message: string, options?: ErrorOptions) {
     super(message, options);

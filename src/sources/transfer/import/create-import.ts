@@ -47,8 +47,8 @@ export const createImport = endpoint({
     const job_id = newId('job');
     if (await isOfWiki(services.blobs, sha256)) {
       // Reject at once if possible; the job checks again under the lock of the wiki.
-      const page = await maybeOne(sql`select 1 from pages where wiki_id = ${wiki_id} and trashed_at is null limit 1`);
-      if (page) throw new ApiError('conflict', notEmpty().message);
+      const wiki = await maybeOne<{ pages: number }>(sql`select page_count(a.wiki_id) as pages from access a`);
+      if (wiki && wiki.pages > 0) throw new ApiError('conflict', notEmpty().message);
     }
     const made = await one<Job>({
       j: later(jobRecord, { wiki_id, job_id, upload_id: null, kind: 'import' }),

@@ -92,12 +92,11 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
     throw invalid('The archive contains only archives. Upload it instead, or import each archive separately.');
   if (documents.length === 0)
     throw invalid('The archive contains no Markdown, text or HTML file that could become a page.');
-  const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
-    select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);
-  const { planned, pages, folderAt } = planPages(
-    documents,
-    entryOf,
-    new Map(existing.map((page) => [page.path, page])),
+  const existing = await query<{ page_id: string; path: string; title: string }>(sql`
+    select page_id, path, title from pages where wiki_id = ${wiki_id} and trashed_at is null`);
+  const pageAt = new Map<string, Existing>(existing.map((page) => [page.path, page]));
+  const { planned, pages, folderAt } = await planAround({ query, wiki_id }, pageAt, () =>
+    planPages(documents, entryOf, pageAt),
   );
   const attachmentIds = new Map<string, string>();
   for (const name of entryOf.keys()) {
@@ -117,6 +116,24 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
     parents: new Set(planned.map(({ path }) => folderOf(path))),
     names: namesOfWiki(all.map((page) => ({ ...page, former_paths: [] }))),
   };
+}
+
+/** A page of the wiki at some path; hidden from the person who imports, so that only its path is known. */
+type Existing = object | 'hidden';
+
+/** Plans again until no planned path is taken by a hidden page, which `pageAt` gets to know. */
+async function planAround(
+  { query, wiki_id }: Pick<ImportContext, 'query' | 'wiki_id'>,
+  pageAt: Map<string, Existing>,
+  plan: () => ReturnType<typeof planPages>,
+): Promise<ReturnType<typeof planPages>> {
+  for (;;) {
+    const made = plan();
+    const taken = await query<{ path: string }>(sql`
+      select taken_paths(${wiki_id}, ${made.planned.map(({ path }) => path)}::text[]) as path`);
+    if (taken.length === 0) return made;
+    for (const { path } of taken) pageAt.set(path, 'hidden');
+  }
 }
 
 /** Compiles a file. A file that fails and has pages below it becomes a folder page, with the reason in `failure`. */
@@ -190,10 +207,13 @@ function isLeftOut(name: string): boolean {
 function planPages(
   documents: readonly string[],
   entryOf: ReadonlyMap<string, string>,
-  pageAt: ReadonlyMap<string, { origin: 'authored' | 'compiled' }>,
+  pageAt: ReadonlyMap<string, Existing>,
 ): Pick<FolderPlan, 'planned' | 'folderAt'> & { pages: Map<string, string> } {
   // An import creates only new pages; existing pages are unchanged.
-  const paths = planPaths(documents, (path) => (pageAt.has(path) ? 'authored' : undefined));
+  const paths = planPaths(documents, (path) => {
+    const page = pageAt.get(path);
+    return page === 'hidden' ? page : page && 'authored';
+  });
   const pages = new Map(paths.folder_paths);
   pages.delete('');
   const planned: Planned[] = documents.map((filename, position) => {

@@ -1,7 +1,7 @@
 import type { Query } from '../../../platform/db/db.ts';
-import { raw, sql } from '../../../platform/db/sql.ts';
+import { sql } from '../../../platform/db/sql.ts';
 import type { ClaimedJob } from '../../../platform/jobs/define-job.ts';
-import { endJob, lockJob } from '../../../platform/jobs/record-queue.ts';
+import { endJob, lockJob, requireRights } from '../../../platform/jobs/record-queue.ts';
 import { linkTargetOf } from '../../../wiki/pages/write-text.ts';
 import { pendingCopies } from '../../../wiki/search/index/pending.ts';
 import type { ArchivedPerson } from '../export/archive-format.ts';
@@ -37,10 +37,12 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
   // Check first, because a page with the same path would fail every attempt.
   if (wholeWiki) await refuseUnlessAlone(query, wiki_id, 0);
   const pages = await publishPages(query, job);
+  await refuseClosed(query, job, pages);
   await publishRevisions(query, job);
   await publishAttachments(query, job);
   // Lock the job before the wiki, like all writes that lock both.
   await lockJob(query, job);
+  await requireRights(query, job);
   await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
   if (wholeWiki) {
     await refuseUnlessAlone(query, wiki_id, pages);
@@ -70,6 +72,18 @@ async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Prom
     select s.wiki_id, former.path, s.page_id from import_pages s, jsonb_array_elements_text(s.former_paths) former (path)
     where s.wiki_id = ${wiki_id} and s.import_id = ${job_id}`);
   return made?.count ?? 0;
+}
+
+/** Refuses pages below pages that were restricted meanwhile, or that the person who imports may only read. */
+async function refuseClosed(query: Query, { wiki_id, job_id }: ClaimedJob, pages: number): Promise<void> {
+  const [row] = await query<{ open: number }>(sql`
+    select count(*)::int as open from import_pages s join pages p on p.wiki_id = s.wiki_id and p.page_id = s.page_id
+    where s.wiki_id = ${wiki_id} and s.import_id = ${job_id} and (not restricts() or p.acl_no = 0 or has_bit(own_writes(), p.acl_no))`);
+  if (row?.open === pages) return;
+  throw new ArchiveError(
+    'forbidden',
+    'The archive has pages below a restricted page. Ask a manager of it for the right to write there, or rename the folder.',
+  );
 }
 
 /** Publishes the revisions, and for current ones also their search texts and links. */
@@ -120,7 +134,7 @@ async function resolveLinks(query: Query, wiki_id: string): Promise<void> {
 /** Refuses to publish if the wiki was edited during the import. */
 async function refuseUnlessAlone(query: Query, wiki_id: string, pages: number): Promise<void> {
   const [row] = await query<{ pages: number }>(sql`
-    select count(*)::int as pages from pages where wiki_id = ${wiki_id} and ${raw('trashed_at is null')}`);
+    select page_count(${wiki_id}) as pages`);
   if (row?.pages !== pages) throw notEmpty();
 }
 

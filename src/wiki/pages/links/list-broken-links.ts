@@ -32,7 +32,7 @@ export const listBrokenLinks = endpoint({
     ],
   },
   // Walks links without a page in their order (page_links_without_a_page) until there are enough. Links to pages in the
-  // trash are found from the trash. Each page is looked up by its key (`offset 0`).
+  // trash are found from the trash, and those to hidden pages from these. Each page is looked up by its key (`offset 0`).
   run: ({ params: { wiki_id }, query: { limit, offset }, paging, many }) => {
     const firstOf = (links: Sql) => sql`(
       select l.from_page_id as page_id, p.path, p.title, ${writtenTarget} as target, l.line, coalesce(f.filename, '') as filename,
@@ -57,6 +57,12 @@ export const listBrokenLinks = endpoint({
           from (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.trashed_at is not null offset 0) t
           cross join lateral (
             select k.* from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id = t.page_id offset 0) k)`)}
+        union all
+        ${firstOf(sql`(
+          select k.from_page_id, k.to_path, k.line
+          from (select h.page_id from hidden_pages h where (select restricts()) and h.wiki_id = ${wiki_id} offset 0) h
+          cross join lateral (
+            select k.* from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id = h.page_id offset 0) k)`)}
       ) l
       order by l.from_page_id, l.to_path limit ${limit} offset ${offset}`);
   },

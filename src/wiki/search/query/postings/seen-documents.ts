@@ -23,7 +23,7 @@ const DOCUMENT_BYTES = 100;
 
 /** The columns that `hiddenIn` reads. */
 export interface ViewRow {
-  /** Name of the set of pages that the caller sees; '' for all pages, and for sources. */
+  /** Name of the set of documents that the caller sees; '' for all. */
   view: string | null;
   /** The documents that the caller does not see; null if they are cached. */
   hidden: [no: number | null, document_id: string, is_trashed: boolean][] | null;
@@ -35,29 +35,44 @@ export const NO_VIEW: Sql = sql`null::text as view, null::json as hidden`;
 export const IS_UNSEEN: Sql = raw(`((h.status = 'draft' and not (select sees_drafts()))
   or ((select restricts()) and h.acl_no > 0 and not has_bit((select own_reads()), h.acl_no)))`);
 
+/** Selects the documents of an index that the caller does not see, as in a ViewRow. */
+const HIDDEN: Record<Index['kind'], (wiki_id: string) => Sql> = {
+  page: (wiki_id) => sql`
+    select json_agg(json_build_array(h.document_no, h.page_id, h.is_trashed)) from pages_not_open(${wiki_id}) h
+    where ${IS_UNSEEN}`,
+  source: (wiki_id) => sql`
+    select json_agg(json_build_array(h.document_no, h.source_id, false)) from sources_not_open(${wiki_id}) h
+    where not h.acl_nos <@ (select numbers_of(own_reads()))`,
+};
+
 /** Selects the columns of ViewRow. */
 export function viewColumns(index: Index): Sql {
-  if (index.kind !== 'page') return sql`'' as view, null::json as hidden`;
   const known = (cached<Views>(index, VIEWS) ?? []).map(([view]) => view);
-  return sql`${viewOf(index)} as view, case when (select restricts()) and ${viewOf(index)} <> all (${known}::text[]) then (
-        select json_agg(json_build_array(h.document_no, h.page_id, h.is_trashed)) from pages_not_open(${index.wiki_id}) h
-        where ${IS_UNSEEN}) end as hidden`;
+  return sql`${viewOf(index)} as view,
+    case when (select restricts()) and ${viewOf(index)} <> all (${known}::text[]) then (${HIDDEN[index.kind](index.wiki_id)})
+      end as hidden`;
 }
 
 /**
- * An expression for the name of the set of pages that the caller sees: equal for two callers exactly if they see the same
- * pages with the same numbers.
+ * An expression for the name of the set of documents that the caller sees: equal for two callers exactly if they see the
+ * same documents with the same numbers.
  */
 export function viewOf({ wiki_id, kind }: Index): Sql {
-  if (kind !== 'page') return sql`''::text`;
+  const version = kind === 'page' ? numberedTree(wiki_id) : numberedSources(wiki_id);
   return sql`case when (select restricts()) then (
-      select concat(${numberedTree(wiki_id)}, own_view()) from wikis w where w.wiki_id = ${wiki_id}) else '' end`;
+      select concat(${version}, own_view()) from wikis w where w.wiki_id = ${wiki_id}) else '' end`;
 }
 
 /** The version of the tree of a row `w` of wikis, and of the numbers of its pages: a merge numbers new pages. */
 export function numberedTree(wiki_id: string): Sql {
   return sql`w.tree_version || ' ' || coalesce((
     select i.next_no from search_wikis i where i.wiki_id = ${wiki_id} and i.kind = 'page'), 0)`;
+}
+
+/** The version of the hidden sources of a row `w` of wikis, and of the numbers of its sources. */
+function numberedSources(wiki_id: string): Sql {
+  return sql`w.sources_version || ' ' || coalesce((
+    select i.next_no from search_wikis i where i.wiki_id = ${wiki_id} and i.kind = 'source'), 0)`;
 }
 
 /** Returns the documents that the caller does not see, and caches them. One of the `rows` has the columns of a view. */
