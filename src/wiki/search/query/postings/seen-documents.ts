@@ -7,10 +7,22 @@ import type { TermData } from './read-postings.ts';
 
 /** The documents of an index that some caller does not see. */
 interface Hidden {
-  numbers: ReadonlySet<number>;
+  numbers: Numbers;
   ids: ReadonlySet<string>;
   /** How many of them count as documents of the index. */
   counted: number;
+}
+
+/** A set of document numbers, asked for each posting of a search. */
+interface Numbers {
+  size: number;
+  has(number: number): boolean;
+}
+
+function numbersOf(numbers: readonly number[]): Numbers {
+  const isIn = new Uint8Array(numbers.reduce((most, number) => Math.max(most, number), -1) + 1);
+  for (const number of numbers) isIn[number] = 1;
+  return { size: numbers.length, has: (number) => isIn[number] === 1 };
 }
 
 /** The hidden documents by the name of the view, latest first. */
@@ -89,7 +101,7 @@ export function hiddenIn(index: Index, rows: readonly ViewRow[]): Hidden & { vie
   return { ...own, view };
 }
 
-const NOTHING_HIDDEN = { numbers: new Set<number>(), ids: new Set<string>(), counted: 0, view: '' };
+const NOTHING_HIDDEN = { numbers: numbersOf([]), ids: new Set<string>(), counted: 0, view: '' };
 
 /** Returns the index data without the documents that the caller does not see. `rows`: as for `hiddenIn`. */
 export function takeView(index: Index, data: IndexData, rows: readonly ViewRow[]): IndexData {
@@ -106,7 +118,7 @@ export function recallView(index: Index, data: IndexData, view: string): IndexDa
 
 function toHidden(rows: NonNullable<ViewRow['hidden']>): Hidden {
   return {
-    numbers: new Set(rows.flatMap(([no]) => no ?? [])),
+    numbers: numbersOf(rows.flatMap(([no]) => no ?? [])),
     ids: new Set(rows.map(([, document_id]) => document_id)),
     counted: rows.filter(([no, , is_trashed]) => no !== null && !is_trashed).length,
   };
@@ -132,14 +144,14 @@ function stateIn(state: string, view: string): string {
   return view === '' ? state : `${state} ${view}`;
 }
 
-function withoutNumbers({ documents, postings }: TermData, hidden: ReadonlySet<number>): TermData {
+function withoutNumbers({ documents, postings }: TermData, hidden: Numbers): TermData {
   if (!postings) return { documents, postings };
   const seen = seenOf(postings, hidden);
   const left = postings.numbers.length - seen.numbers.length;
   return left === 0 ? { documents, postings } : { documents: documents - left, postings: seen };
 }
 
-function seenOf({ numbers, impacts }: Postings, hidden: ReadonlySet<number>): Postings {
+function seenOf({ numbers, impacts }: Postings, hidden: Numbers): Postings {
   const seen: Postings = { numbers: new Uint32Array(numbers.length), impacts: new Uint8Array(numbers.length) };
   let count = 0;
   for (let i = 0; i < numbers.length; i += 1) {
