@@ -4173,10 +4173,15 @@ begin
   return new;
 end $$;
 
--- Trigger function of page_acls: gives a restriction the next number of its wiki.
+-- Trigger function of page_acls: gives a restriction the next number of its wiki, and admits its author until the end of the transaction.
 create function number_acl() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
   update wikis k set acls = k.acls + 1 where k.wiki_id = new.wiki_id returning k.acls into new.acl_no;
+  if new.wiki_id = own_wiki() and own_user() <> '' then
+    perform set_config('ibid.restricts', 'on', true),
+      set_config('ibid.reads', rpad(current_setting('ibid.reads'), new.acl_no - 1, '0') || '1', true),
+      set_config('ibid.writes', rpad(current_setting('ibid.writes'), new.acl_no - 1, '0') || '1', true);
+  end if;
   return new;
 end $$;
 
@@ -4240,6 +4245,20 @@ begin
     and not exists (select from page_acls a where a.wiki_id = g.wiki_id and a.acl_no = g.acl_no)
     and not exists (select from page_sources c where c.wiki_id = s.wiki_id and c.source_id = s.source_id);
   return null;
+end $$;
+
+-- Reads again which restrictions of own_wiki() admit the caller, for a transaction that has waited for the lock of the wiki.
+create function renew_restrictions(wiki text) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  bits record;
+begin
+  if wiki is distinct from own_wiki() or own_user() = '' then
+    return;
+  end if;
+  select b.reads, b.writes into bits from bits_of(wiki, own_user()) b;
+  perform set_config('ibid.restricts', 'on', true),
+    set_config('ibid.reads', rtrim(bits.reads::text, '0'), true),
+    set_config('ibid.writes', rtrim(bits.writes::text, '0'), true);
 end $$;
 
 -- Whether own_wiki() has restrictions that apply to the caller. False for jobs of the wiki that act for no user.

@@ -256,8 +256,11 @@ const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
   caller: raw('select 1 from users u join access a on a.user_id = u.user_id for update of u'),
   workspace: WORKSPACE_LOCK,
   widget: WORKSPACE_LOCK,
-  // Rows of the wiki reference it; with this lock their writers do not wait.
-  wiki: raw('select 1 from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w'),
+  // Rows of the wiki reference it; with this lock their writers do not wait. Pages may have been restricted since the
+  // context of the transaction was set, at the latest while it waited for the lock.
+  wiki: raw(`, locked as materialized (
+      select w.wiki_id, w.acls from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w)
+    select renew_restrictions(l.wiki_id) from locked l where l.acls > 0`),
 };
 
 function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
