@@ -94,8 +94,11 @@ async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
 /** Columns that a worker may change in a new row before the test reads it. */
 const WRITTEN_BY_WORKERS = ['status', 'attempt', 'failures', 'progress', 'updated_at', 'started_at', 'worker_id'];
 
-/** Columns that a record omits: times that equal the record's own time, and the id of an avatar, which is a secret. */
-const NOT_RECORDED = ['deleted_at', 'deleted_from', 'avatar_id', 'retention_changed_at', 'held_since'];
+/**
+ * Columns that a record omits: times that equal the record's own time, the id of an avatar, which is a secret, and the
+ * number of a restriction.
+ */
+const NOT_RECORDED = ['deleted_at', 'deleted_from', 'avatar_id', 'retention_changed_at', 'held_since', 'acl_no'];
 
 /**
  * Sets or lifts the workspace's legal hold. Only endpoints that lift a hold need one; for the others it would refuse

@@ -121,6 +121,7 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   reason: [' \t ', 'invalid_request'],
   base_revision: [2_000_000_000, 'edit_conflict'],
   files: [[{ filename: 'large.md', byte_size: 2 ** 40 }], 'payload_too_large'],
+  grants: [[{ user_id: 'nobody', level: 'read' }], 'invalid_request'],
 };
 
 /** Fields without such a rule. An autosave is checked only when it becomes a page. */

@@ -114,6 +114,7 @@ export function validBody(endpoint: Endpoint, ids: Ids): Record<string, unknown>
   if (endpoint.path.endsWith(':saved_search_id')) body.name = `Search fresh ${randomUUID()}`;
   if ('slug' in body) body.slug = `s-${randomUUID()}`;
   for (const name of Object.keys(body)) if (name in ids) body[name] = ids[name];
+  if ('grants' in body) body.grants = [{ user_id: ids.user_id, level: 'read' }];
   if ('email' in body) body.email = ids.email ?? `${randomUUID()}@example.com`;
   return body;
 }

@@ -5,7 +5,7 @@ import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { mergePending } from '../src/wiki/search/index/merge-pending.ts';
 import { png } from './pictures.ts';
 import { type Ids, nameOf, pathOf, propertiesOf } from './requests.ts';
-import { lift, restrict, revoke } from './restrict.ts';
+import { lift, putAccess, restrict } from './restrict.ts';
 import { openTenants } from './tenants.ts';
 import type { Answer, Client } from './world.ts';
 
@@ -212,16 +212,13 @@ test('a grant that ends closes the pages, and a lifted restriction opens them, a
   const { wiki_id, api } = one;
   const colleague = await world.member(tenants.a.workspace_id, 'member');
   const top = await must(await owner.post(`${api}/pages`, { title: 'Closing', markdown: 'x' }));
-  await restrict(
-    world.db,
-    { wiki_id, page_id: top.page_id },
-    { [colleague.user_id]: 'read', [owner.user_id]: 'manage' },
-  );
+  const ids = { wiki_id, page_id: top.page_id };
+  await must(await putAccess(owner, ids, { [colleague.user_id]: 'read' }));
   const statusFor = async (client: Client) => (await client.get(`${api}/pages/${top.page_id}`)).status;
   assert.deepEqual([await statusFor(colleague), await statusFor(owner), await statusFor(granted)], [200, 200, 404]);
-  await revoke(world.db, { wiki_id, page_id: top.page_id }, colleague.user_id);
+  await must(await putAccess(owner, ids, { [owner.user_id]: 'manage' }));
   assert.equal(await statusFor(colleague), 404);
-  await lift(world.db, { wiki_id, page_id: top.page_id });
+  await must(await owner.send('DELETE', `${api}/pages/${top.page_id}/access`));
   assert.equal(await statusFor(granted), 200);
 });
 
@@ -248,7 +245,7 @@ test('who may only read a restricted page cannot change it, what belongs to it, 
   const { wiki_id, api } = one;
   const reader = await world.member(tenants.a.workspace_id, 'member');
   const { page_id } = await must(await owner.post(`${api}/pages`, { title: 'Read only', markdown: 'x' }));
-  await restrict(world.db, { wiki_id, page_id }, { [reader.user_id]: 'read', [owner.user_id]: 'manage' });
+  await must(await putAccess(owner, { wiki_id, page_id }, { [reader.user_id]: 'read' }));
   const path = `${api}/pages/${page_id}`;
   assert.equal((await reader.get(path)).status, 200);
   const form = new FormData();
@@ -291,7 +288,7 @@ test('a former path of a hidden page can be taken and left again', async () => {
   const [, member] = readers[1] as [string, Client];
   const { page_id } = await must(await owner.post(`${api}/pages`, { title: 'Wandering', markdown: 'x' }));
   await must(await owner.patch(`${api}/pages/${page_id}`, { slug: 'arrived' }));
-  await restrict(world.db, { wiki_id, page_id }, { [owner.user_id]: 'manage' });
+  await must(await putAccess(owner, { wiki_id, page_id }, {}));
   assert.equal((await member.get(`${api}/pages/path/wandering`)).status, 404);
   const made = await must(await member.post(`${api}/pages`, { title: 'Mine', markdown: 'x', slug: 'wandering' }));
   await must(await member.patch(`${api}/pages/${made.page_id}`, { slug: 'elsewhere' }));
@@ -305,7 +302,7 @@ test('who does not manage a restricted part cannot move, delete or restore the p
   const part = await must(
     await owner.post(`${api}/pages`, { title: 'Part', markdown: 'x', parent_page_id: top.page_id }),
   );
-  await restrict(world.db, { wiki_id, page_id: part.page_id }, { [owner.user_id]: 'manage' });
+  await must(await putAccess(owner, { wiki_id, page_id: part.page_id }, {}));
   const [, member] = readers[1] as [string, Client];
   const path = `${api}/pages/${top.page_id}`;
   for (const answer of [
@@ -326,7 +323,7 @@ test('a page moved into a restricted part is hidden there, and seen again when i
   const { wiki_id, api } = one;
   const [, member] = readers[1] as [string, Client];
   const top = await must(await owner.post(`${api}/pages`, { title: 'Vault', markdown: 'x' }));
-  await restrict(world.db, { wiki_id, page_id: top.page_id }, { [owner.user_id]: 'manage' });
+  await must(await putAccess(owner, { wiki_id, page_id: top.page_id }, {}));
   const mover = await must(await owner.post(`${api}/pages`, { title: 'Mover', markdown: 'x' }));
   const child = await must(
     await owner.post(`${api}/pages`, { title: 'Child', markdown: 'x', parent_page_id: mover.page_id }),

@@ -21,6 +21,7 @@ import { startSignInProvider } from './openid-sign-in.ts';
 import { png } from './pictures.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, PUBLIC_URL, pathParams, propertiesOf } from './requests.ts';
+import { restrict } from './restrict.ts';
 import { sendUntilAnswered } from './send-again.ts';
 import { freshSecrets, signInOptions } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
@@ -393,6 +394,7 @@ function changesState({ method, path }: Endpoint): boolean {
     (method === 'PATCH' && path.includes('/files/')) ||
     /\/(revoke|transfer|lookup|accept)$/.test(path) ||
     (method === 'PUT' && /\/(templates|starred-pages)\/:page_id$/.test(path)) ||
+    path.endsWith('/access') ||
     // Each caller has their own objects.
     /\/:(autosave|saved_search)_id$/.test(path)
   );
@@ -415,17 +417,24 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const offered = names.has('token') || (personal && names.has('invitation_id')) ? await freshOffer(db, asker) : {};
   const invited = names.has('invitation_id') && !personal ? { invitation_id: await freshInvitation(db, a, owner) } : {};
   const isOfPage = /\/(?:pages|templates|starred-pages)\/:page_id/.test(endpoint.path);
-  const page_id = isOfPage ? await freshPage(db, a, owner, endpoint) : a.page_id;
+  const isDeleted = endpoint.path.includes('/deleted-wikis/');
+  const isAccess = endpoint.path.endsWith('/access');
+  const isFresh = isDeleted || nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id';
+  // Members who may create wikis restore their own wikis.
+  const creator = (isDeleted && asker.user_id) || owner.user_id;
+  const wiki_id = isFresh
+    ? await freshWiki(db, workspace_id, creator)
+    : isAccess
+      ? await closedWiki(db, a, creator)
+      : a.wiki_id;
+  if (isDeleted) await moveToTrash(db, wiki_id);
+  const page_id = isOfPage ? await freshPage(db, { ...a, wiki_id }, owner, endpoint) : a.page_id;
+  if (isAccess && endpoint.method === 'DELETE')
+    await restrict(db, { wiki_id, page_id }, { [asker.user_id || owner.user_id]: 'manage' });
   if (endpoint.path.includes('/templates/') && endpoint.method !== 'PUT') await addTemplate(db, a.wiki_id, page_id);
   if (endpoint.method === 'DELETE' && endpoint.path.includes('/starred-pages/'))
     await addStar(db, asker.user_id || owner.user_id, a.wiki_id, page_id);
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
-  const isDeleted = endpoint.path.includes('/deleted-wikis/');
-  const isFresh = isDeleted || nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id';
-  // Members who may create wikis restore their own wikis.
-  const creator = (isDeleted && asker.user_id) || owner.user_id;
-  const wiki_id = isFresh ? await freshWiki(db, workspace_id, creator) : a.wiki_id;
-  if (isDeleted) await moveToTrash(db, wiki_id);
   const work = /\/(uploads|jobs)\//.test(endpoint.path) ? await freshWork(db, a, owner, endpoint) : {};
   const source_id =
     endpoint.method === 'DELETE' && endpoint.path.includes(':source_id') ? await freshSource(db, a) : a.source_id;
@@ -534,6 +543,18 @@ export async function freshWiki(db: Db, workspace_id: string, created_by: string
     insert into wikis (wiki_id, workspace_id, slug, title, created_by)
     values (${wiki_id}, ${workspace_id}, ${wiki_id.slice(-20)}, ${title}, ${created_by})`);
   return wiki_id;
+}
+
+const closedWikis = new WeakMap<Ids, Promise<string>>();
+
+/**
+ * Returns the wiki of the tenant for requests that restrict pages. Once a page was restricted, every request to a wiki
+ * takes more work.
+ */
+function closedWiki(db: Db, a: Ids, created_by: string): Promise<string> {
+  const made = closedWikis.get(a) ?? freshWiki(db, a.workspace_id, created_by);
+  closedWikis.set(a, made);
+  return made;
 }
 
 /** Moves a wiki to the trash, unless a legal hold, which a fuzzer may have set, forbids it. */

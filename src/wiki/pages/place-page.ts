@@ -73,7 +73,7 @@ export function refuseUnmanaged(parts: number): void {
   const what = parts === 1 ? 'a restricted part' : `${parts} restricted parts`;
   throw new ApiError(
     'forbidden',
-    `The page has ${what} that you do not manage. Ask somebody who manages them to move or delete it.`,
+    `The page has ${what} that you do not manage. Ask a person who manages ${parts === 1 ? 'it' : 'them'}.`,
   );
 }
 
