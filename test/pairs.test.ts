@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACCEPTED } from './pairs/accepted.ts';
+import { ACCESS_ACTS } from './pairs/access-acts.ts';
 import { PEOPLE_ACTS } from './pairs/people-acts.ts';
 import { openPairs, type PairResult, type Settle } from './pairs/run-pairs.ts';
 import { setStage } from './pairs/stage.ts';
@@ -55,6 +56,47 @@ const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[]
       'cancel the upload | ingest',
     ],
   },
+  access: {
+    acts: ['restrict the top', 'restrict what is below', 'restrict it, too', 'restrict a leaf'],
+    pairs: [
+      'restrict the top | edit the text below',
+      'edit the text below | restrict the top',
+      'restrict what is below | trash what is below',
+      'trash what is below | restrict what is below',
+      'restrict a leaf | trash the top',
+      'trash the top | restrict a leaf',
+      'restrict another page | move below the top',
+      'move below the top | restrict another page',
+      'restrict the top | move below the top',
+      'move below the top | restrict the top',
+      'restrict the top | move to the root',
+      'move to the root | restrict the top',
+      'restrict the top | create below',
+      'create below | restrict the top',
+      'restrict a folder | ingest',
+      'ingest | restrict a folder',
+      'ingest | restrict a compiled page',
+      'grant a page to a member | leave',
+      'leave | grant a page to a member',
+      'remove a member | grant a page to a member',
+      'grant a page to a member | delete the account',
+      'delete the account | grant a page to a member',
+      'deactivate a member | grant a page to a member',
+      'take the vault over | take it back',
+      'take it back | take the vault over',
+      'grant the vault to another | take the vault over',
+      'take it back | leave',
+      'leave | take it back',
+      'lift the vault | lift it, too',
+      'lift the vault | restrict what is inside',
+      'restrict what is inside | lift it, too',
+      'restrict what is inside | restrict the inside, too',
+      'take it back | edit the vault',
+      'take it back | move out of the vault',
+      'take it back | trash the vault',
+      'lift the vault | move into the vault',
+    ],
+  },
   imports: { acts: [], pairs: ['run the import | create a page', 'create a page | run the import'] },
   search: { acts: [], pairs: ['merge | edit the text below', 'edit a title | merge', 'purge the trash | merge'] },
   people: {
@@ -94,6 +136,7 @@ const pairs = await openPairs(stage);
 for (const [group, acts] of Object.entries({
   pages: PAGE_ACTS,
   uploads: UPLOAD_ACTS,
+  access: ACCESS_ACTS,
   imports: IMPORT_ACTS,
   search: SEARCH_ACTS,
   people: PEOPLE_ACTS,

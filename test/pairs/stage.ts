@@ -8,6 +8,7 @@ import type { JobServices } from '../../src/platform/jobs/define-job.ts';
 import { pauseAllJobs } from '../../src/platform/jobs/pause-jobs.ts';
 import { exported, PNG, send } from '../archives.ts';
 import { cleanUp } from '../clean-up.ts';
+import { putAccess } from '../restrict.ts';
 import { announce } from '../resumable.ts';
 import { signedInClient } from '../signed-in.ts';
 import { until } from '../until.ts';
@@ -70,6 +71,7 @@ export async function setStage(): Promise<Stage> {
   const people = await makePeople(world, owner, ids);
   const secrets: Record<string, string> = {};
   await makeOrganization(world, owner, ids, people, secrets);
+  await makeVault(owner, people, ids);
 
   const archive = await exported(world, owner, owner.wiki_id);
   const left = () => world.db.query(sql`select name from background_jobs`);
@@ -125,6 +127,20 @@ async function makePages(owner: Owner, ids: Record<string, string>): Promise<voi
   await owner.post(`/v1/wikis/${ids.deletedWiki}/pages`, { title: 'X', markdown: 'x' });
 }
 
+/** Makes a wiki with an open page, and a page that the owners manage and the member writes, with a page below. */
+async function makeVault(owner: Owner, people: Stage['people'], ids: Record<string, string>): Promise<void> {
+  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Closed' });
+  const { wiki_id } = body;
+  ids.closedWiki = wiki_id;
+  const page = async (title: string, parent_page_id = '') =>
+    (await owner.post(`/v1/wikis/${wiki_id}/pages`, { title, markdown: 'x', parent_page_id })).body.page_id;
+  const vault = await page('Vault');
+  Object.assign(ids, { vault, inside: await page('Inside', vault), outside: await page('Outside') });
+  const levels = { [people.coOwner.user_id]: 'manage', [people.member.user_id]: 'write' } as const;
+  const { status } = await putAccess(owner, { wiki_id, page_id: vault }, levels);
+  assert.equal(status, 200);
+}
+
 async function makeUploads(world: World, owner: Owner, ids: Record<string, string>): Promise<void> {
   const files = Object.fromEntries(
     ['a', 'b', 'c', 'd'].map((name) => [`guide/${name}.md`, `Text of ${name.toUpperCase()}. [b](b.md)\n`]),
@@ -135,6 +151,7 @@ async function makeUploads(world: World, owner: Owner, ids: Record<string, strin
     const path = `/v1/wikis/${owner.wiki_id}/pages/path/guide/${name}`;
     ids[name] = (await owner.get(path)).body.page_id;
   }
+  ids.guide = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/guide`)).body.page_id;
   const sources = (await owner.get(`/v1/wikis/${owner.wiki_id}/sources`)).body;
   for (const { source_id, filename } of sources) ids[`source ${filename}`] = source_id;
 }

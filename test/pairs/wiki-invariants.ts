@@ -31,6 +31,23 @@ export function findWrong({ db }: Pick<World, 'db'>): Promise<{ what: string; wh
       where not exists (select from search_pending s where s.wiki_id = p.wiki_id and s.document_id = p.page_id and s.version = p.revision)
         and exists (select from search_pending s where s.wiki_id = p.wiki_id and s.document_id = p.page_id)
     union all
+    select 'a page that does not belong to the nearest restriction', p.path from pages p
+      left join page_acls k on k.wiki_id = p.wiki_id and k.page_id = p.page_id
+      left join pages n on n.wiki_id = p.wiki_id and n.page_id = p.parent_page_id
+      where p.acl_no <> coalesce(k.acl_no, n.acl_no, 0) or k.outer_no <> coalesce(n.acl_no, 0)
+    union all
+    select 'a grant of a person who is no member', g.user_id from page_grants g
+      join wikis k on k.wiki_id = g.wiki_id and k.workspace_id is not null
+      where not exists (select from memberships m where m.workspace_id = k.workspace_id and m.user_id = g.user_id)
+    union all
+    select 'bits that are not the grants', coalesce(g.user_id, b.user_id) from (
+        select g.wiki_id, g.user_id, g.acl_no, g.level in ('write', 'manage') as writes from page_grants g) g
+      full join (
+        select b.wiki_id, b.subject_id as user_id, n.no as acl_no, has_bit(b.writes, n.no) as writes
+        from subject_bits b, generate_series(1, length(b.reads)) n (no) where has_bit(b.reads, n.no)) b
+      using (wiki_id, user_id, acl_no, writes)
+      where g is null or b is null
+    union all
     select 'a wrong number of members', w.workspace_id from workspaces w
       where w.active_members <> (select count(*) from memberships m where m.workspace_id = w.workspace_id and m.status = 'active')
     union all
