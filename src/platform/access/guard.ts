@@ -260,7 +260,7 @@ const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
   // context of the transaction was set, at the latest while it waited for the lock.
   wiki: raw(`, locked as materialized (
       select w.wiki_id, w.acls from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w)
-    select renew_restrictions(l.wiki_id) from locked l where l.acls > 0`),
+    select renew_restrictions(l.wiki_id, a.user_id) from locked l, access a where l.acls > 0`),
 };
 
 function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {

@@ -82,9 +82,10 @@ export async function writeFiles(
  */
 async function refuseClosed(
   query: Query,
-  { wiki_id, upload_id }: UploadWrite,
+  { wiki_id, upload_id, creator }: UploadWrite,
   compiled: readonly CompiledUploadFile[],
 ): Promise<readonly CompiledUploadFile[]> {
+  await query(sql`select renew_restrictions(${wiki_id}, ${creator})`);
   const places = compiled.map(({ file: { file_no, page_id, page_path } }) => ({ file_no, page_id, page_path }));
   const closed = await query<{ file_no: number }>(sql`
     select g.file_no

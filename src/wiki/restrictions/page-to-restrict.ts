@@ -33,9 +33,12 @@ export async function findPageToRestrict(
   return page;
 }
 
-/** Throws 403 if the caller does not manage the nearest restriction of the page, or a restriction inside. */
+/**
+ * Throws 403 if the caller does not manage the nearest restriction of the page. A new restriction also closes the restricted
+ * parts inside to the people whom it does not admit, so the caller must manage these too.
+ */
 export function refuseUnlessManaged({ is_restricted, is_managed, parts }: PageToRestrict): void {
-  if (is_managed) return refuseUnmanaged(parts);
+  if (is_managed) return refuseUnmanaged(is_restricted ? 0 : parts);
   const message = is_restricted
     ? 'Only people with the level "manage" can change who has access to this page.'
     : 'The page is below a restricted page. Only people with the level "manage" there can restrict it.';
