@@ -10,7 +10,9 @@ import { cleanUp } from './clean-up.ts';
 import { extent } from './extent.ts';
 import { type Sent, startTraffic } from './load-driver.ts';
 import { ALGORITHMS, AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
+import { png } from './pictures.ts';
 import { randomNumbers } from './random-numbers.ts';
+import { putAccess } from './restrict.ts';
 import { signedInClient } from './signed-in.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import type { Answer, Client, World } from './world.ts';
@@ -131,7 +133,85 @@ const WAYS: Record<string, () => Promise<Trial>> = {
     const requests = (await everythingWith(person.token)).filter(isBeyondViewers);
     return { requests, revoke: demoting(person.membership_id) };
   },
+  'a grant on a page that is taken back': async () => {
+    const person = await member('member');
+    const page = await restrictedPage({ [person.user_id]: 'write' });
+    return { requests: await ofPage(person.token, page), revoke: closing(page) };
+  },
+  'a grant on a page that becomes a grant to read, for writes': async () => {
+    const person = await member('member');
+    const page = await restrictedPage({ [person.user_id]: 'write' });
+    const requests = (await ofPage(person.token, page)).filter(({ method }) => method !== 'GET');
+    return {
+      requests,
+      revoke: (through) => putAccess(ownerAt(through), page, { [owner.user_id]: 'manage', [person.user_id]: 'read' }),
+    };
+  },
+  'a page that is restricted': async () => {
+    const person = await member('member');
+    const page = await newPage();
+    return { requests: await ofPage(person.token, page), revoke: closing(page) };
+  },
+  'a page that moves below a restricted page': async () => {
+    const person = await member('member');
+    const [page, above] = [await newPage(), await restrictedPage({})];
+    const path = `/v1/wikis/${page.wiki_id}/pages/${page.page_id}`;
+    return {
+      requests: await ofPage(person.token, page),
+      revoke: (through) => ownerAt(through).patch(path, { parent_page_id: above.page_id }),
+    };
+  },
+  'a member who is removed and had a grant': async () => {
+    const person = await member('member');
+    const page = await restrictedPage({ [person.user_id]: 'manage' });
+    return { requests: await ofPage(person.token, page), revoke: removing(person.membership_id) };
+  },
 };
+
+/** Leaves the page to the owner alone. */
+const closing = (page: PageIds) => (through: World) => putAccess(ownerAt(through), page, { [owner.user_id]: 'manage' });
+const ownerAt = (through: World) => through.as(owner.token, owner.user_id);
+
+interface PageIds {
+  wiki_id: string;
+  page_id: string;
+}
+
+/** Makes a page with a page below it. */
+async function newPage(): Promise<PageIds> {
+  const { wiki_id } = owner;
+  const pages = `/v1/wikis/${wiki_id}/pages`;
+  const { body } = await owner.post(pages, { title: 'Guarded', markdown: 'x' });
+  await owner.post(pages, { title: 'Below', markdown: 'x', parent_page_id: body.page_id });
+  return { wiki_id, page_id: body.page_id };
+}
+
+/** Makes a page that is restricted to the owner and to these people. */
+async function restrictedPage(levels: Parameters<typeof putAccess>[2]): Promise<PageIds> {
+  const page = await newPage();
+  const answer = await putAccess(owner, page, { ...levels, [owner.user_id]: 'manage' });
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return page;
+}
+
+/** Returns requests for a page, for the page below, and for a file of the page. */
+async function ofPage(token: string | undefined, { wiki_id, page_id }: PageIds): Promise<Requests> {
+  const at = `/v1/wikis/${wiki_id}/pages/${page_id}`;
+  const form = new FormData();
+  form.set('file', new Blob([png() as Uint8Array<ArrayBuffer>], { type: 'image/png' }), 'x.png');
+  const [file, below] = [
+    await owner.send('POST', `${at}/attachments`, { body: form }),
+    await owner.get(`${at}/children`),
+  ];
+  const [child] = below.body;
+  return [
+    { name: 'read', token, method: 'GET', path: at },
+    { name: 'read below', token, method: 'GET', path: `/v1/wikis/${wiki_id}/pages/path/${child.path}` },
+    { name: 'history', token, method: 'GET', path: `${at}/revisions` },
+    { name: 'file', token, method: 'GET', path: `/v1/wikis/${wiki_id}/attachments/${file.body.attachment_id}` },
+    { name: 'move', token, method: 'PATCH', path: at, body: { position: 0 } },
+  ];
+}
 
 const membersPath = `/v1/workspaces/${owner.workspace_id}/members`;
 const removing = (id: string) => (through: World) => through.as(owner.token).send('DELETE', `${membersPath}/${id}`);
