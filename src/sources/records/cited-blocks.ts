@@ -89,7 +89,8 @@ export const citationColumns: Sql = sql`
         from unnest(c.targets) as u (target) where starts_with(u.target, 'link page:')) t
       union
       select 'file:' || a.attachment_id, a.sha256 from attachments a where a.wiki_id = c.wiki_id and a.page_id = c.page_id) m
-    where m.id is not null) end as meant`;
+    where m.id is not null and (not (select restricts()) or not exists (
+      select from hidden_pages h where h.wiki_id = c.wiki_id and h.page_id = m.id offset 0))) end as meant`;
 
 /**
  * Returns the cited blocks of a page, with the source match of each recomputed from its quote. `passage` is the source

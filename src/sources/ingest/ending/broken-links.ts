@@ -18,7 +18,7 @@ export async function findBrokenLinks(
     update page_links l set to_page_id = null from upload_files f
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.status = 'failed'
       and l.wiki_id = ${wiki_id} and l.to_page_id = f.page_id
-      and not exists (select from pages p where p.wiki_id = ${wiki_id} and p.page_id = f.page_id)`);
+      and not exists (select from ids_in_use(array[f.page_id]))`);
   // Line numbers match the file only if the page shows an unedited Markdown file.
   const broken = sql`
     select distinct on (f.file_no, l.to_path) f.file_no, f.filename, l.to_path, ${writtenTarget} as target,
@@ -29,8 +29,8 @@ export async function findBrokenLinks(
     join page_links l on l.wiki_id = f.wiki_id and l.from_page_id = f.page_id
     left join sources s on s.wiki_id = f.wiki_id and s.source_id = f.source_id
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.status = 'done' and f.kind <> 'archive' and not f.is_attachment
-      and (l.to_page_id is null or exists (
-        select from pages t where t.wiki_id = l.wiki_id and t.page_id = l.to_page_id and t.trashed_at is not null))
+      and (l.to_page_id is null or not exists (
+        select from pages t where t.wiki_id = l.wiki_id and t.page_id = l.to_page_id and t.trashed_at is null))
       and not ${leadsOutsideWiki(wiki_id)}`;
   const [all] = await query<{ count: number }>(sql`select count(*)::int as count from (${broken}) broken`);
   if (!all?.count) return { count: 0, named: [] };

@@ -5,7 +5,7 @@ import type { IndexData } from '../rank.ts';
 import { addToCache, cached } from './posting-cache.ts';
 import type { TermData } from './read-postings.ts';
 
-/** The documents of an index that some caller does not see. */
+/** The documents of an index that restrictions hide from some caller. */
 interface Hidden {
   numbers: Numbers;
   ids: ReadonlySet<string>;
@@ -43,15 +43,22 @@ export interface ViewRow {
 
 export const NO_VIEW: Sql = sql`null::text as view, null::json as hidden`;
 
-/** SQL condition: whether the caller does not see a row `h` of pages_not_open(). */
-export const IS_UNSEEN: Sql = raw(`((h.status = 'draft' and not (select sees_drafts()))
-  or ((select restricts()) and h.acl_no > 0 and not has_bit((select own_reads()), h.acl_no)))`);
+/** SQL condition: whether a restriction hides a row `h` of pages_not_open() from the caller. */
+const IS_RESTRICTED: Sql = raw(
+  '((select restricts()) and h.acl_no > 0 and not has_bit((select own_reads()), h.acl_no))',
+);
 
-/** Selects the documents of an index that the caller does not see, as in a ViewRow. */
+/** SQL condition: whether the caller does not see a row `h` of pages_not_open(). */
+export const IS_UNSEEN: Sql = sql`((h.status = 'draft' and not (select sees_drafts())) or ${IS_RESTRICTED})`;
+
+/**
+ * Selects the documents of an index that restrictions hide from the caller, as in a ViewRow. Drafts are part of the counts
+ * by which searches rank, in all wikis.
+ */
 const HIDDEN: Record<Index['kind'], (wiki_id: string) => Sql> = {
   page: (wiki_id) => sql`
     select json_agg(json_build_array(h.document_no, h.page_id, h.is_trashed)) from pages_not_open(${wiki_id}) h
-    where ${IS_UNSEEN}`,
+    where ${IS_RESTRICTED}`,
   source: (wiki_id) => sql`
     select json_agg(json_build_array(h.document_no, h.source_id, false)) from sources_not_open(${wiki_id}) h
     where not h.acl_nos <@ (select numbers_of(own_reads()))`,
