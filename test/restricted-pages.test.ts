@@ -1,11 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
-import type { Endpoint } from '../src/platform/http/endpoint.ts';
+import { browserCookieName } from '../src/platform/http/browser-cookie.ts';
 import { mergePending } from '../src/wiki/search/index/merge-pending.ts';
+import { ROUTES } from '../web/routes.ts';
+import {
+  addressesOf,
+  type ComparedWiki,
+  idOf,
+  labelRest,
+  maskedScores,
+  mergeIndexes,
+  must,
+  newComparedWiki,
+  uploadTo,
+  WIKI_ENDPOINTS,
+  withoutTimes,
+} from './compared-wikis.ts';
 import { png } from './pictures.ts';
-import { type Ids, nameOf, pathOf, propertiesOf } from './requests.ts';
+import { nameOf, PUBLIC_URL, validRequest } from './requests.ts';
 import { lift, putAccess, restrict } from './restrict.ts';
+import { signedInClient } from './signed-in.ts';
 import { openTenants } from './tenants.ts';
 import type { Answer, Client } from './world.ts';
 
@@ -13,7 +28,11 @@ import type { Answer, Client } from './world.ts';
 const SECRETS = /quixotic|quagmire|xylograph|obsidian|zephyr/i;
 
 /** Words, prefixes and misspellings of the secrets, and words of all pages. */
-const QUERIES = ['quixotic', 'quixo', 'qiuxotic', 'xylograph', 'xylogarph', 'obsidain', 'guide', 'common', 'comon'];
+const QUERIES = [
+  ...['quixotic', 'quixo', 'qiuxotic', 'xylograph', 'xylogarph', 'obsidain', 'guide', 'common', 'comon'],
+  ...['path:quagmire', 'in:quagmire', 'tag:zephyr', 'tag:shared', 'title:plan', '-guide common', '"common words"'],
+  ...['author:me', 'status:draft', 'type:source common', 'updated:>2020', 'common sort:updated'],
+];
 
 /** The same bytes in a hidden page and in an open one, uploaded before and after the restriction. */
 const TWICE = '# Twice\n\nCommon words of two files.\n';
@@ -26,41 +45,17 @@ const tenants = await openTenants();
 const { world } = tenants;
 const owner = world.as(tenants.owner.token, tenants.owner.user_id);
 
-/** A wiki with the ids of its records by their labels, in the order of their creation. */
-interface Filled {
-  wiki_id: string;
-  api: string;
-  ids: Map<string, string>;
-}
-
-async function must({ status, body }: Answer): Promise<Answer['body']> {
-  assert.ok(status < 300, `${status} ${JSON.stringify(body)}`);
-  return body;
-}
-
-const SLUGS = ['one', 'two', 'three'];
-
 /** Makes a wiki, with the pages that will be restricted or without them. */
-async function fill(hasSecrets: boolean): Promise<Filled> {
-  const { wiki_id } = await must(
-    await owner.post(`/v1/workspaces/${tenants.a.workspace_id}/wikis`, {
-      title: 'Filled',
-      slug: SLUGS.shift(),
-    }),
-  );
-  const api = `/v1/wikis/${wiki_id}`;
-  const ids = new Map<string, string>([[wiki_id, 'wiki']]);
+async function fill(slug: string, hasSecrets: boolean): Promise<ComparedWiki> {
+  const wiki = await newComparedWiki(owner, tenants.a.workspace_id, slug);
+  const { wiki_id, api, ids } = wiki;
   const page = async (title: string, more: object = {}, client: Client = owner) => {
     const made = await must(await client.post(`${api}/pages`, { title, markdown: 'Common words.', ...more }));
     ids.set(made.page_id, title);
     return made.page_id as string;
   };
-  const upload = async (label: string, files: Record<string, string>, client: Client = owner) => {
-    const { status, upload_id } = await must(await world.upload(client, wiki_id, files));
-    assert.equal(status, 'completed');
-    const [job] = await must(await client.get(`${api}/jobs?upload_id=${upload_id}`));
-    ids.set(upload_id, `upload ${label}`).set(job.job_id, `job ${label}`);
-  };
+  const upload = (label: string, files: Record<string, string>, client: Client = owner) =>
+    uploadTo(world, wiki, client, label, files);
   const guide = await page('Guide', { markdown: '---\ntags: [shared]\n---\n\nCommon words. A guide.' });
   const setup = await page('Setup', { parent_page_id: guide });
   await upload('before', { 'open/twice.md': TWICE });
@@ -94,36 +89,35 @@ async function fill(hasSecrets: boolean): Promise<Filled> {
   await page('Links', {
     markdown: '[[Plan]] [[Plan|a plan]] ![[Plan]] [there](quagmire/quagmire-plan) [[Guide]]\n\nCommon words.',
   });
-  for (const kind of ['page', 'source'] as const) while ((await mergePending(world.db, wiki_id, kind, 'wait')) > 0);
+  await mergeIndexes(world, wiki);
   assert.ok(setup);
-  for (const { page_id, path } of await must(await granted.get(`${api}/pages?limit=100`))) {
-    if (!ids.has(page_id)) ids.set(page_id, path);
-  }
-  for (const { source_id, filename } of await must(await granted.get(`${api}/sources?limit=100`))) {
-    ids.set(source_id, `source ${filename}`);
-  }
-  return { wiki_id, api, ids };
+  await labelRest(wiki, granted);
+  return wiki;
 }
 
 const granted = await world.member(tenants.a.workspace_id, 'member');
-const one = await fill(true);
-const two = await fill(false);
+const one = await fill('wiki-1', true);
+const two = await fill('wiki-2', false);
 
 const readers: [string, Client][] = [
   ['an owner without a grant', owner],
   ['a member without a grant', await world.member(tenants.a.workspace_id, 'member')],
   ['a viewer', await world.member(tenants.a.workspace_id, 'viewer')],
+  ['a member whose grant ended a moment ago', await formerReader()],
 ];
 
-const LABELS = new Map([...one.ids].map(([id, label]) => [label, id]));
-const SECRET_PAGES = ['Quixotic area', 'Plan', 'Cost', 'Quixotic below'];
-const WIKI_ENDPOINTS = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
-
-/** Returns the id of a record by its label; an unknown id if the wiki has no such record. */
-function idOf(wiki: Filled, label: string): string {
-  for (const [id, other] of wiki.ids) if (other === label) return id;
-  return (LABELS.get(label) ?? 'page_').replace(/_.*/, '_01jd8w3v6xf3e8h2k9m4n5p6s1');
+async function formerReader(): Promise<Client> {
+  const person = await world.member(tenants.a.workspace_id, 'member');
+  const area = { wiki_id: one.wiki_id, page_id: idOf(one, 'Quixotic area') };
+  const levels = { [granted.user_id]: 'manage' } as const;
+  await must(await putAccess(granted, area, { ...levels, [person.user_id]: 'write' }));
+  assert.equal((await person.get(`${one.api}/pages/search/view?query=xylograph`)).body.hits.length, 3);
+  assert.equal((await person.get(`${one.api}/tree`)).status, 200);
+  await must(await putAccess(granted, area, levels));
+  return person;
 }
+
+const SECRET_PAGES = ['Quixotic area', 'Plan', 'Cost', 'Quixotic below'];
 
 const PATHS = [
   'guide',
@@ -135,66 +129,95 @@ const PATHS = [
   'quagmire/quagmire-before',
 ];
 
-/** Returns the addresses of an endpoint in a wiki, in the same order for each wiki. */
-function addressesOf(endpoint: Endpoint, wiki: Filled): string[] {
-  const idsOf = (prefix: string) =>
-    [...LABELS].flatMap(([label, id]) => (id.startsWith(prefix) ? idOf(wiki, label) : []));
-  const pages = idsOf('page_');
-  const values: Record<string, string[]> = {
-    wiki_id: [wiki.wiki_id],
-    page_id: pages,
-    source_id: idsOf('source_'),
-    upload_id: idsOf('upload_'),
-    job_id: idsOf('job_'),
-    page_path: PATHS,
-    revision: ['1', '2'],
-  };
-  const fill = (ids: Ids, [name, ...rest]: string[]): Ids[] =>
-    name === undefined
-      ? [ids]
-      : (values[name] ?? [ids[name] ?? '']).flatMap((id) => fill({ ...ids, [name]: id }, rest));
-  const names = [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map(([, name = '']) => name);
-  const query = propertiesOf(endpoint.query);
-  return fill(tenants.unknown, names).flatMap((ids) => {
-    const path = pathOf(endpoint, ids);
-    if ('query' in query) return QUERIES.map((text) => `${path}?query=${text}`);
-    const more = 'page_id' in query ? ['', ...pages].map((id) => `${path}?page_id=${id}`) : [];
-    const tagged = 'tag' in query ? [`${path}?tag=shared`, `${path}?tag=zephyr`] : [];
-    return [path, ...more, ...tagged];
-  });
-}
-
-/**
- * Replaces what differs between two wikis that are the same: ids, times, the versions of trees, and hashes of these. The
- * lengths of hidden texts are part of the average by which scores are normalized, so scores differ in the second digit.
- */
-function masked({ status, body, headers }: Answer, wiki: Filled): string {
-  const etag = headers.get('etag')?.replace(/^"(\d+-)?(?:[0-9a-f]{20}|[\w-]{16})"$/, '"$1<hash>"');
-  const link = headers.get('link');
-  let text = JSON.stringify({ status, etag, link, total: headers.get('x-total-count'), body });
-  for (const [id, label] of wiki.ids) text = text.replaceAll(id, `<${label}>`);
-  return text
-    .replaceAll(/\b(?:page|req|evt|file|att|source|upload|job)_[0-9a-z]{26}\b/g, '<id>')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/\b\d+-\d{16}\b/g, '<version>')
-    .replaceAll(/id: [\w-]{16}(?=\\nevent: )/g, 'id: <hash>')
-    .replaceAll(/"score":[\d.]+/g, '"score":<score>')
-    .replaceAll(/"slug":"(?:one|two)"/g, '"slug":"<wiki>"');
-}
+const questions = { queries: QUERIES, paths: PATHS, tags: ['shared', 'zephyr'], unknown: tenants.unknown };
 
 for (const [name, client] of readers) {
   for (const endpoint of WIKI_ENDPOINTS) {
     test(`for ${name}, ${nameOf(endpoint)} answers as if restricted pages had never existed`, async () => {
-      const others = addressesOf(endpoint, two);
-      for (const [i, address] of addressesOf(endpoint, one).entries()) {
-        const [answer, other] = [await client.get(address), await client.get(others[i] ?? '')];
+      for (const [address, inOther] of addressesOf(endpoint, [one, two], questions)) {
+        const [answer, other] = [await client.get(address), await client.get(inOther)];
         assert.ok(answer.status < 500, address);
-        assert.equal(masked(answer, one), masked(other, two), address);
+        assert.equal(maskedScores(answer, one), maskedScores(other, two), address);
         const shown = JSON.stringify(answer.body).replaceAll('quagmire/quagmire-plan', '');
         if (!SECRETS.test(address)) assert.equal(SECRETS.exec(shown)?.[0], undefined, `${address}: ${shown}`);
       }
     });
   }
+}
+
+/** Opens pages of the web application as a reader. */
+async function browserOf({ user_id }: Client): Promise<(path: string) => Promise<Answer>> {
+  const { body: session } = await (await signedInClient(world, user_id)).post('/v1/auth/browser');
+  const headers = { accept: 'text/html', cookie: `${browserCookieName(PUBLIC_URL)}=${session.browser_secret}` };
+  return (path) => world.anonymous.send('GET', path, { headers, redirect: 'manual' });
+}
+
+/** Replaces the parts of a page of the web application that differ between two wikis with the same content. */
+function maskedHtml({ status, body, headers }: Answer): string {
+  return (
+    withoutTimes(`${status} ${headers.get('location')} ${body}`)
+      .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/gi, '<id>')
+      .replaceAll(/wiki-\d+\b/g, '<wiki>')
+      // The menu of wikis.
+      .replaceAll(' aria-current="true"', '')
+      .replaceAll(/[\d ,:]+(?:second|minute)s? ago|just now/g, '<time>')
+      .replaceAll(/"?[\w-]{8}(?:-drafts)?"(?= data-known)/g, '<hash>')
+  );
+}
+
+for (const [name, client] of readers) {
+  test(`for ${name}, pages of the web application look as if restricted pages had never existed`, async () => {
+    const open = await browserOf(client);
+    const { body: overview } = await client.get('/v1/overview');
+    const workspace = overview.session.organizations.find(
+      (it: { organization_id: string }) => it.organization_id === tenants.a.workspace_id,
+    );
+    const idsOf = (prefix: string) => [...one.ids].filter(([id]) => id.startsWith(prefix));
+    const rest = [
+      ...PATHS.map((path) => [path, path]),
+      ...['source_', 'upload_', 'page_'].flatMap((prefix) =>
+        idsOf(prefix).map(([id, label]) => [id, idOf(two, label, id)]),
+      ),
+    ];
+    for (const { method, path } of ROUTES) {
+      if (method !== 'GET' || !path.startsWith('/:workspace/:wiki')) continue;
+      const below = path.slice('/:workspace/:wiki'.length);
+      const addresses = /[*:]/.test(below)
+        ? rest.map((pair) => pair.map((each) => below.replace(/\*|:\w+/, each)))
+        : [[below, below]];
+      const asked = QUERIES.map((query) => `${below}?query=${encodeURIComponent(query)}`);
+      for (const [here = '', there = ''] of [...addresses, ...asked.map((address) => [address, address])]) {
+        const [answer, other] = [
+          await open(`/${workspace.slug}/wiki-1${here}`),
+          await open(`/${workspace.slug}/wiki-2${there}`),
+        ];
+        assert.ok(answer.status < 500, here);
+        const [lines, others] = [maskedHtml(answer).split('\n'), maskedHtml(other).split('\n')];
+        const at = lines.findIndex((line, i) => line !== others[i]);
+        assert.equal(lines[at], others[at], here);
+        assert.equal(lines.length, others.length, here);
+      }
+    }
+  });
+
+  test(`for ${name}, nothing outside of the wiki names a restricted page`, async () => {
+    const others = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on !== 'wiki');
+    // The export of an account has what its person wrote.
+    for (const endpoint of others.filter(({ path }) => !path.startsWith('/v1/me/export'))) {
+      const token = await tenants.tokenFor(endpoint, { name, user_id: client.user_id, token: String(client.token) });
+      const request = validRequest(endpoint, tenants.a, token);
+      const { status, text } = await tenants.send({ ...request, path: `${request.path}` }, endpoint);
+      assert.ok(status < 500, request.path);
+      assert.equal(SECRETS.exec(text)?.[0], undefined, `${request.path}: ${text}`);
+    }
+    const open = await browserOf(client);
+    for (const { method, path } of ROUTES) {
+      if (method !== 'GET' || path.includes(':wiki')) continue;
+      const { status, body } = await open(path.replace(':workspace', tenants.a.workspace_id));
+      assert.ok(status < 500, path);
+      assert.equal(SECRETS.exec(body)?.[0], undefined, `${path}: ${body}`);
+    }
+  });
 }
 
 test('who is granted a restricted page sees it and the pages below, however they came there', async () => {
@@ -341,7 +364,7 @@ test('a page moved into a restricted part is hidden there, and seen again when i
 
 test('hidden pages change the scores of what a caller sees by no more than the average length of the texts', async () => {
   const [, member] = readers[1] as [string, Client];
-  const { wiki_id, api } = await fill(true);
+  const { wiki_id, api } = await fill('wiki-3', true);
   const scores = async () => {
     const { body } = await member.get(`${api}/pages/search?query=common+guide`);
     return body.map(({ score }: { score: number }) => score) as number[];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/platform/db/sql.ts';
+import { must } from './compared-wikis.ts';
 import { beforeCompiling } from './held-services.ts';
 import { lift, restrict, revoke } from './restrict.ts';
-import { type Answer, type Client, openWorld, waitForUpload } from './world.ts';
+import { type Client, openWorld, waitForUpload } from './world.ts';
 import { zipOf } from './zip.ts';
 
 /** What happens before a file is compiled, by its name. */
@@ -16,11 +17,6 @@ const owner = await world.owner();
 const { workspace_id } = owner;
 const granted = await world.member(workspace_id, 'member');
 const member = await world.member(workspace_id, 'member');
-
-async function must({ status, body }: Answer): Promise<Answer['body']> {
-  assert.ok(status < 300, `${status} ${JSON.stringify(body)}`);
-  return body;
-}
 
 let wikis = 0;
 
