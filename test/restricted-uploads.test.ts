@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/platform/db/sql.ts';
+import { exported, unzipped } from './archives.ts';
 import { must } from './compared-wikis.ts';
 import { beforeCompiling } from './held-services.ts';
-import { lift, restrict, revoke } from './restrict.ts';
+import { lift, putAccess, restrict, revoke } from './restrict.ts';
 import { type Client, openWorld, waitForUpload } from './world.ts';
 import { zipOf } from './zip.ts';
 
@@ -193,6 +194,80 @@ for (const [end, close] of [
     assert.equal(page?.revision, 1);
   });
 }
+
+/** Follows a job, and returns the time until its stream ends, counted from `end`. */
+async function followed(client: Client, path: string, end: () => Promise<unknown>): Promise<number> {
+  const response = await fetch(`${world.address}${path}`, { headers: { authorization: `Bearer ${client.token}` } });
+  const reader = response.body?.getReader() ?? assert.fail('a stream has a body');
+  await reader.read();
+  await end();
+  const began = performance.now();
+  while (!(await reader.read()).done);
+  return performance.now() - began;
+}
+
+test('a stream of a job ends within three seconds for a reader whose grant ends or whose page is restricted', async () => {
+  for (const isRestricted of [false, true]) {
+    const { wiki_id, api, vault } = await newWiki();
+    const reader = await world.member(workspace_id, 'member');
+    const ids = { wiki_id, page_id: vault };
+    if (isRestricted) await lift(world.db, ids);
+    else await must(await putAccess(granted, ids, { [granted.user_id]: 'manage', [reader.user_id]: 'read' }));
+    const held = Promise.withResolvers<void>();
+    const name = `vault/${wiki_id}.md`;
+    before.set(name, () => held.promise);
+    const form = new FormData();
+    form.append('files', new Blob(['# Held\n']), name);
+    const { upload_id } = await must(await granted.send('POST', `${api}/uploads`, { body: form }));
+    const [job] = await must(await granted.get(`${api}/jobs?upload_id=${upload_id}`));
+    const close = () => putAccess(granted, ids, { [granted.user_id]: 'manage' });
+    const took = await followed(reader, `${api}/jobs/${job.job_id}/events`, close);
+    held.resolve();
+    assert.ok(took < 3_000, `the stream ended after ${took} ms`);
+    assert.equal((await waitForUpload(granted, wiki_id, upload_id)).body.status, 'completed');
+  }
+});
+
+for (const [change, undo, end] of [
+  ['becomes a viewer', 'member', (at: string) => owner.patch(at, { role: 'viewer' })],
+  ['is deactivated', 'active', (at: string) => owner.post(`${at}/deactivate`)],
+] as const) {
+  test(`an upload writes nothing more once the person who started it ${change}`, async () => {
+    const { wiki_id, api, paths } = await newWiki();
+    const person = await world.member(workspace_id, 'member');
+    const names = ['one', 'two'].map((name) => `${wiki_id}-${undo}-${name}.md`);
+    let ending: Promise<unknown> | undefined;
+    const membership = `/v1/workspaces/${workspace_id}/members/${person.membership_id}`;
+    for (const name of names) before.set(name, () => (ending ??= end(membership).then(must)));
+    const form = new FormData();
+    for (const name of names) form.append('files', new Blob(['# Late\n']), name);
+    const { upload_id } = await must(await person.send('POST', `${api}/uploads`, { body: form }));
+    const { body: ended } = await waitForUpload(owner, wiki_id, upload_id);
+    assert.deepEqual([ended.status, ended.error.split(':')[0]], ['failed', 'forbidden']);
+    assert.deepEqual(await paths(owner), []);
+  });
+}
+
+test('an export is for its maker, has the pages that they see, and says so in its manifest', async () => {
+  const { wiki_id, api, paths } = await newWiki();
+  await must(await owner.post(`${api}/pages`, { title: 'Open', markdown: 'Common.' }));
+  assert.deepEqual(await paths(granted), ['open', 'vault']);
+  const jobs: string[] = [];
+  for (const [client, pages] of [
+    [granted, 2],
+    [member, 1],
+  ] as const) {
+    const files = await unzipped(await exported(world, client, wiki_id));
+    const manifest = JSON.parse(String(files.get('ibid.json')));
+    assert.deepEqual([manifest.pages, manifest.seen_by], [pages, client.user_id]);
+    const [job] = await must(await client.get(`${api}/jobs?order=newest`));
+    jobs.push(job.job_id);
+  }
+  for (const other of [owner, member]) {
+    assert.equal((await other.get(`${api}/exports/${jobs[0]}/content`)).status, 404);
+    assert.equal((await other.get(`${api}/jobs/${jobs[0]}`)).status, 404);
+  }
+});
 
 test('a file for a page that the uploader may only read fails, and changes nothing', async () => {
   const { wiki_id, api, vault, upload } = await newWiki();

@@ -25,6 +25,9 @@ export const Manifest = Type.Object({
     description: Type.String(),
     home_page_id: Type.Optional(Type.String({ description: 'The home page of the wiki, if one was chosen.' })),
   }),
+  seen_by: Type.Optional(
+    Type.String({ description: 'The user who exported the wiki. Restricted pages that they do not see are missing.' }),
+  ),
   pages: Type.Integer({ minimum: 0 }),
   revisions: Type.Integer({ minimum: 0 }),
   attachments: Type.Integer({ minimum: 0 }),

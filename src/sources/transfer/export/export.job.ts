@@ -1,9 +1,10 @@
+import { ApiError } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
 import type { Db, Query } from '../../../platform/db/db.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { refuseStorage, type StorageUse, storageOf } from '../../../platform/http/upload-limits.ts';
 import { type ClaimedJob, defineRecordJob } from '../../../platform/jobs/define-job.ts';
-import { endJob, showProgress } from '../../../platform/jobs/record-queue.ts';
+import { endJob, requireRights, showProgress } from '../../../platform/jobs/record-queue.ts';
 import type { ReceivedBlob } from '../../../platform/providers/storage/blobs.ts';
 import type { Manifest } from './archive-format.ts';
 import { SEAL_FILE, sealFile, sealOf } from './archive-seal.ts';
@@ -24,12 +25,15 @@ export const exportJob = defineRecordJob({
     const progress = progressOf(db, job, signal);
     try {
       const onProgress = progress.show;
-      const records = await db.snapshot((query) => writeRecords(query, job.wiki_id, { zip, onProgress }));
+      const records = await db.snapshot(async (query) => {
+        const view = await readView(query);
+        return { view, ...(await writeRecords(query, job, { zip, onProgress })) };
+      });
       await writeAttachments(records, { blobs, zip, onProgress });
       await zip.add(SEAL_FILE, sealFile(await sealOf(signatures, records.hashes)));
       await progress.shown();
       zip.end();
-      await end(db, job, records.manifest, await receiving);
+      await end(db, job, records, await receiving);
     } catch (error) {
       zip.fail(error as Error);
       // It fails because of the error that is rethrown below.
@@ -71,7 +75,29 @@ function progressOf(db: Db, job: ClaimedJob, signal: AbortSignal) {
   };
 }
 
-async function end(db: Db, job: ClaimedJob, manifest: Manifest, archive: ReceivedBlob): Promise<void> {
+/** Reads the restrictions whose pages the maker sees, as bits. */
+async function readView(query: Query): Promise<string> {
+  const [row] = await query<{ view: string }>(sql`select own_reads()::text as view`);
+  return row?.view ?? '';
+}
+
+/** Throws an ApiError if the maker may not export the wiki any more, or does not see all pages of the archive. */
+async function refuseRevoked(query: Query, job: ClaimedJob, view: string): Promise<void> {
+  await requireRights(query, job);
+  const [row] = await query<{ sees_all: boolean }>(sql`
+    select numbers_of(${view}::bit varying) <@ numbers_of(own_reads()) as sees_all`);
+  if (!row?.sees_all) {
+    throw new ApiError('forbidden', 'You have lost access to pages while they were exported. Export the wiki again.');
+  }
+}
+
+async function end(
+  db: Db,
+  job: ClaimedJob,
+  { manifest, view }: { manifest: Manifest; view: string },
+  archive: ReceivedBlob,
+): Promise<void> {
+  await db.transaction((query) => refuseRevoked(query, job, view));
   await keepWithin(db, job, archive);
   const { sha256, byte_size } = archive;
   const { pages, revisions, attachments } = manifest;

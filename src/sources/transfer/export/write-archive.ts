@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Query } from '../../../platform/db/db.ts';
+import type { ClaimedJob } from '../../../platform/jobs/define-job.ts';
 import type { Blobs } from '../../../platform/providers/storage/blobs.ts';
 import {
   type ArchivedAttachment,
@@ -37,10 +38,15 @@ interface AttachedFile {
  */
 export async function writeRecords(
   query: Query,
-  wiki_id: string,
+  { wiki_id, acts_for }: Pick<ClaimedJob, 'wiki_id' | 'acts_for'>,
   { zip, onProgress }: { zip: ZipWriter; onProgress(part: number): void },
 ): Promise<{ manifest: Manifest; files: AttachedFile[]; hashes: Hashes }> {
-  const manifest: Manifest = { format: FORMAT, version: FORMAT_VERSION, ...(await readManifest(query, wiki_id)) };
+  const manifest: Manifest = {
+    format: FORMAT,
+    version: FORMAT_VERSION,
+    ...(acts_for !== null && { seen_by: acts_for }),
+    ...(await readManifest(query, wiki_id)),
+  };
   const people = await readPeople(query, wiki_id);
   const steps = 2 * manifest.pages + manifest.revisions + 2 * manifest.attachments;
   const files: AttachedFile[] = [];
