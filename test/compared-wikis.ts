@@ -105,10 +105,14 @@ function addressesIn(
   const query = propertiesOf(endpoint.query);
   return fill(unknown, names).flatMap((ids) => {
     const path = pathOf(endpoint, ids);
-    if ('query' in query) return queries.map((text) => `${path}?query=${encodeURIComponent(text)}`);
+    const paged = 'offset' in query ? ['limit=2&offset=1', 'limit=1'] : [];
+    if ('query' in query) {
+      const asked = queries.map((text) => `${path}?query=${encodeURIComponent(text)}`);
+      return [...asked, ...paged.flatMap((part) => asked.slice(-2).map((address) => `${address}&${part}`))];
+    }
     const ofPages = 'page_id' in query ? ['', ...pages].map((id) => `${path}?page_id=${id}`) : [];
     const tagged = 'tag' in query ? tags.map((tag) => `${path}?tag=${tag}`) : [];
-    return [path, ...ofPages, ...tagged];
+    return [path, ...paged.map((part) => `${path}?${part}`), ...ofPages, ...tagged];
   });
 }
 
@@ -126,7 +130,7 @@ export function maskedScores(answer: Answer, wiki: ComparedWiki): string {
  */
 export function masked({ status, body, headers }: Answer, wiki: ComparedWiki): string {
   const etag = headers.get('etag')?.replace(/^"(\d+-)?(?:[0-9a-f]{20}|[\w-]{16})"$/, '"$1<hash>"');
-  const link = headers.get('link');
+  const link = headers.get('link')?.replaceAll(/(?<=[?&]after=)[\w-]+/g, '<cursor>');
   return withoutIds(JSON.stringify({ status, etag, link, total: headers.get('x-total-count'), body }), wiki)
     .replaceAll(/id: [\w-]{16}(?=\\nevent: )/g, 'id: <hash>')
     .replaceAll(/"slug":"wiki-\d+"/g, '"slug":"<wiki>"');

@@ -245,6 +245,40 @@ test('a grant that ends closes the pages, and a lifted restriction opens them, a
   assert.equal(await statusFor(granted), 200);
 });
 
+test('what people starred, drafted and moved to the trash is hidden from them with the page, and comes back', async () => {
+  const { wiki_id, api } = one;
+  const person = await world.member(tenants.a.workspace_id, 'member');
+  const { page_id, path } = await must(await person.post(`${api}/pages`, { title: 'Kept', markdown: 'x' }));
+  const { page_id: trashed } = await must(
+    await person.post(`${api}/pages`, { title: 'Thrown away', markdown: 'x', parent_page_id: page_id }),
+  );
+  await must(await person.send('PUT', `${api}/starred-pages/${page_id}`));
+  await must(await person.send('DELETE', `${api}/pages/${trashed}`));
+  const autosave = { page_id, title: 'Kept', markdown: 'y', base_revision: 1 };
+  await must(
+    await person.send('PUT', `${api}/autosaves/${'a'.repeat(24)}`, {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(autosave),
+    }),
+  );
+  const named = async () => {
+    const lists = ['starred-pages', 'trash', 'autosaves', 'recent-pages'].map(async (list) =>
+      JSON.stringify((await person.get(`${api}/${list}`)).body),
+    );
+    return (await Promise.all(lists)).map((text) => [page_id, trashed].some((id) => text.includes(id)));
+  };
+  assert.deepEqual(await named(), [true, true, true, true]);
+  await restrict(world.db, { wiki_id, page_id }, { [owner.user_id]: 'manage' });
+  assert.deepEqual((await named()).slice(0, 2), [false, false]);
+  assert.equal((await named())[3], false);
+  for (const address of [`pages/path/${path}`, `pages/${trashed}/revisions`, `pages/${page_id}/revisions`]) {
+    assert.equal((await person.get(`${api}/${address}`)).status, 404, address);
+  }
+  assert.equal((await person.post(`${api}/pages/${trashed}/restore`)).status, 404);
+  await lift(world.db, { wiki_id, page_id });
+  assert.deepEqual(await named(), [true, true, true, true]);
+});
+
 test('a restriction inside another one opens only for those whom both admit', async () => {
   const { wiki_id, api } = one;
   const [inner, both] = [
