@@ -70,6 +70,7 @@ async function fill(slug: string, hasSecrets: boolean): Promise<ComparedWiki> {
       await owner.patch(`${api}/pages/${plan}`, { markdown: 'Obsidian xylograph. [[Guide]]', base_revision: 1 }),
     );
     await must(await owner.send('PUT', `${api}/templates/${plan}`));
+    await must(await owner.patch(`${api}/settings`, { home_page_id: plan }));
     const form = new FormData();
     form.set('file', new Blob([png() as Uint8Array<ArrayBuffer>], { type: 'image/png' }), 'zephyr.png');
     await must(await owner.send('POST', `${api}/pages/${plan}/attachments`, { body: form }));

@@ -57,7 +57,10 @@ export const WikiSettings = Record(
 
 export type WikiSettings = Static<typeof WikiSettings>;
 
-export const settingsColumns: Sql = sql`w.site_root, w.home_page_id`;
+/** Selects the columns of WikiSettings from a wiki `w`. */
+export const settingsColumns: Sql = sql`
+  w.site_root, case when not ((select restricts()) and exists (
+    select from hidden_pages h where h.wiki_id = w.wiki_id and h.page_id = w.home_page_id)) then w.home_page_id end as home_page_id`;
 
 export const exampleSettings: WikiSettings = {
   site_root: '/powershell/',
