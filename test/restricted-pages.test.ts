@@ -426,3 +426,65 @@ test('hidden pages change the scores of what a caller sees by no more than the a
   while ((await mergePending(world.db, wiki_id, 'page', 'wait')) > 0);
   await assertSame('once they are indexed');
 });
+
+test('a page restored from the trash does not leave a restricted page that is in the trash too', async () => {
+  const { wiki_id, api } = one;
+  const [, member] = readers[1] as [string, Client];
+  const top = await must(await owner.post(`${api}/pages`, { title: 'Thrown away', markdown: 'x' }));
+  await must(await putAccess(owner, { wiki_id, page_id: top.page_id }, {}));
+  const part = await must(
+    await owner.post(`${api}/pages`, { title: 'Part of it', markdown: 'x', parent_page_id: top.page_id }),
+  );
+  const path = `${api}/pages/${part.page_id}`;
+  assert.equal((await owner.send('DELETE', path)).status, 204);
+  assert.equal((await owner.send('DELETE', `${api}/pages/${top.page_id}`)).status, 204);
+  const refused = await owner.post(`${path}/restore`);
+  assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
+  assert.equal((await owner.post(`${api}/pages/${top.page_id}/restore`)).status, 200);
+  assert.equal((await owner.post(`${path}/restore`)).body.path, 'thrown-away/part-of-it');
+  assert.equal((await member.get(path)).status, 404);
+});
+
+test('who may write restricted pages moves them among each other, but not to more people', async () => {
+  const { wiki_id, api } = one;
+  const [, member] = readers[1] as [string, Client];
+  const writer = await world.member(tenants.a.workspace_id, 'member');
+  const page = async (title: string, parent_page_id = '') =>
+    (await must(await owner.post(`${api}/pages`, { title, markdown: 'x', parent_page_id }))).page_id as string;
+  const top = await page('Writers');
+  await must(
+    await putAccess(owner, { wiki_id, page_id: top }, { [owner.user_id]: 'manage', [writer.user_id]: 'write' }),
+  );
+  const [left, right] = [await page('Left', top), await page('Right', top)];
+  const admitted = { [owner.user_id]: 'manage', [writer.user_id]: 'manage', [member.user_id]: 'read' } as const;
+  await must(await putAccess(owner, { wiki_id, page_id: left }, admitted));
+  const moved = async (page_id: string, change: object) =>
+    (await writer.patch(`${api}/pages/${page_id}`, change)).status;
+  assert.equal(await moved(right, { parent_page_id: left }), 200);
+  assert.equal(await moved(right, { parent_page_id: top }), 200, 'the writer manages the part that it leaves');
+  assert.equal(
+    await moved(left, { parent_page_id: '' }),
+    403,
+    'who only manages the inner restriction keeps it inside',
+  );
+  assert.equal((await member.get(`${api}/pages/${left}`)).status, 404);
+  assert.equal(await moved(top, { slug: 'all-writers' }), 200);
+});
+
+test('who does not manage a restricted part cannot rename the path of the pages around it', async () => {
+  const { wiki_id, api } = one;
+  const [, member] = readers[1] as [string, Client];
+  const reader = await world.member(tenants.a.workspace_id, 'member');
+  const top = await must(await owner.post(`${api}/pages`, { title: 'Frame', markdown: 'x' }));
+  const part = await must(
+    await owner.post(`${api}/pages`, { title: 'Picture', markdown: 'x', parent_page_id: top.page_id }),
+  );
+  const levels = { [owner.user_id]: 'manage', [reader.user_id]: 'read' } as const;
+  await must(await putAccess(owner, { wiki_id, page_id: part.page_id }, levels));
+  for (const client of [member, reader]) {
+    const { status, body } = await client.patch(`${api}/pages/${top.page_id}`, { slug: 'framed' });
+    assert.deepEqual([status, body.error], [403, 'forbidden']);
+  }
+  assert.equal((await owner.patch(`${api}/pages/${top.page_id}`, { slug: 'framed' })).status, 200);
+  assert.equal((await reader.get(`${api}/pages/${part.page_id}`)).body.path, 'framed/picture');
+});

@@ -174,6 +174,7 @@ const READ_PAGES: Record<string, string> = {
   merge_usage: 'counts of a whole workspace',
   merge_users: 'whether an account has written anything',
   name_source: 'returns nothing',
+  leaves_acl: 'whether a move changes who sees a page',
   next_copy: 'a number that is stored, and shown to nobody',
   page_count: 'whether a wiki has pages, so that no import meets hidden ones',
   page_facts: 'facts for a cache, counted for each caller by what they see',

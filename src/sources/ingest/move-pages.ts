@@ -42,7 +42,7 @@ export async function movePage(
       select ${to.path} || right(o.path, -length(${page.path}::text)) from own o)) t (path)
     where t.path not in (select o.path from own o)
     union all
-    select where unmanaged_acls(${wiki_id}, ${to.page_id}, true) > 0 or is_closed_page(${wiki_id}, ${to.parent_page_id})
+    select where unmanaged_acls(${wiki_id}, ${to.page_id}, leaves_acl(${wiki_id}, ${to.page_id}, ${to.parent_page_id})) > 0 or is_closed_page(${wiki_id}, ${to.parent_page_id})
     limit 1`);
   if (inTheWay.length > 0) return;
   const { moved, remembered } = moveCtes(wiki_id, page.path);

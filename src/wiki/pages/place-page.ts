@@ -60,11 +60,16 @@ export function freeSlug(wiki_id: string, slugs: readonly string[], parent_path:
 }
 
 /**
- * Selects the number of restrictions of a page, and of the pages below it, that the caller does not manage. `movesOut`: the
- * page also leaves its own restriction.
+ * Selects the number of restrictions of a page, and of the pages below it, that the caller does not manage. `move`: the new
+ * place of the page. A restriction that it leaves counts too; its own does not count if it keeps its parent.
  */
-export function unmanagedParts({ wiki_id, page_id }: { wiki_id: string; page_id: string }, movesOut = false): Sql {
-  return sql`unmanaged_acls(${wiki_id}, ${page_id}, ${movesOut}::boolean)`;
+export function unmanagedParts(
+  { wiki_id, page_id }: { wiki_id: string; page_id: string },
+  move?: { parent_page_id: string | undefined },
+): Sql {
+  const to = move?.parent_page_id;
+  const leaves = to === undefined ? raw(move ? 'null' : 'false') : sql`leaves_acl(${wiki_id}, ${page_id}, ${to})`;
+  return sql`unmanaged_acls(${wiki_id}, ${page_id}, ${leaves})`;
 }
 
 /** Throws 403 if there are such restrictions: the caller would decide about pages that may be hidden from them. */

@@ -99,10 +99,8 @@ function writeUnderLock(
     if (locked.revision !== current.revision || locked.path !== current.path) return undefined;
     const change = diffUpdate(locked, update);
     if (!change) return readPage(tx.maybeOne, params);
-    if (change.parent_page_id !== locked.parent_page_id) {
-      refuseUnmanaged(locked.parts);
-      if (locked.is_closed) throw closedParent();
-    }
+    if (change.path !== locked.path) refuseUnmanaged(locked.parts);
+    if (change.parent_page_id !== locked.parent_page_id && locked.is_closed) throw closedParent();
     const [written] = await tx.many(updateCtes(params, locked, change, rendered, true)).catch((error: unknown) => {
       throw asPathError(error);
     });

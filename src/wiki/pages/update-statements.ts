@@ -28,7 +28,7 @@ export interface CurrentPage extends Page, Pick<FullPageRow, 'markdown' | 'folde
   parent_path: string;
   /** Null if the new parent is missing. */
   new_parent_path: string | null;
-  /** If the page may move: the restrictions inside that the caller does not manage. */
+  /** If the path may change: number of restrictions in the way, which the caller does not manage. */
   parts: number;
   /** If the page may move: whether the restriction of the new parent does not let the caller add pages. */
   is_closed: boolean;
@@ -76,7 +76,7 @@ export function currentPageStatement(params: { wiki_id: string; page_id: string 
         case new_parent_path when '' then '' else new_parent_path || '/' end || coalesce(${slug}::text, slug) as path
       from parent
     )
-    select page.*, ${parent_page_id === null ? raw('0') : unmanagedParts(params, true)} as parts,
+    select page.*, ${slug === null && parent_page_id === null ? raw('0') : unmanagedParts(params, { parent_page_id: update.parent_page_id })} as parts,
       ${parent_page_id === null ? raw('false') : sql`is_closed_page(${params.wiki_id}, ${parent_page_id})`} as is_closed, access.workspace_id, access.user_id, moved_to.parent_path, moved_to.new_parent_path,
       case when moved_to.path <> page.path then free_slug(${params.wiki_id}, nullif(moved_to.new_parent_path, ''),
         coalesce(${slug}::text, page.slug) || ${others}::text[]) end as free_slug

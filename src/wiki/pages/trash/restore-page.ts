@@ -11,6 +11,8 @@ import { shownPage } from '../shown-page.ts';
 interface Trashed {
   /** Restrictions inside that the caller does not manage. */
   parts: number;
+  /** Whether the page would leave the restriction of its parent, which is in the trash. */
+  leaves: boolean;
   path: string;
   slug: string;
   is_trashed: boolean;
@@ -30,7 +32,8 @@ export const restorePage = endpoint({
   summary: 'Restore a page',
   description:
     'Restores a page from the trash, with the pages below it that were deleted together with it. The page returns to its former ' +
-    'place; to the root if its parent no longer exists, and with another slug if its own is taken.',
+    'place; to the root if its parent no longer exists, and with another slug if its own is taken. 409 if the parent is ' +
+    'restricted and in the trash, because the page would be open at the root.',
   access: onWiki('pages:write'),
   event: 'page.restored',
   params: PageParams,
@@ -42,13 +45,15 @@ export const restorePage = endpoint({
       const { wiki_id, page_id } = params;
       const page = await tx.maybeOne<Trashed>(sql`
         select p.path, p.slug, p.trashed_at is not null as is_trashed, p.trashed_with, n.page_id as parent_page_id,
-          n.path as parent_path, ${unmanagedParts(params)} as parts
+          n.path as parent_path, ${unmanagedParts(params)} as parts, leaves_acl(p.wiki_id, p.page_id, n.page_id) as leaves
         from pages p
         left join pages n on n.wiki_id = p.wiki_id and n.page_id = p.parent_page_id and n.trashed_at is null
         where p.wiki_id = ${wiki_id} and p.page_id = ${page_id}`);
       if (!page) throw notFound();
       if (!page.is_trashed) throw new ApiError('conflict', 'This page is not in the trash.');
       refuseUnmanaged(page.parts);
+      if (page.leaves)
+        throw new ApiError('conflict', 'The page above is restricted and in the trash. Restore it first.');
       // The original slug first, then numbered slugs; there are enough that one is free.
       const numbered = pageSlugCandidates(undefined, page.slug, new Set([page.slug])) as string[];
       await tx
