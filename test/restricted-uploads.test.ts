@@ -337,3 +337,15 @@ test('an imported folder goes around hidden pages, and below no page that may on
   assert.deepEqual([refused.status, refused.error.split(':')[0]], ['failed', 'forbidden']);
   assert.equal((await owner.get(`${api}/jobs/${job.job_id}`)).status, 404, 'jobs of others are theirs');
 });
+
+test('the audit log names no files of uploads, which may be for restricted pages', async () => {
+  const { upload } = await newWiki();
+  const { summary } = await upload(granted, {
+    'vault/secret-plan.exe': 'MZ\0',
+    'vault/plan.md': '[x](secret-notes.md)\n',
+  });
+  assert.match(summary, /secret-plan\.exe.*secret-notes\.md/);
+  const events = await must(await owner.get(`/v1/workspaces/${workspace_id}/audit-events?order=newest&limit=20`));
+  assert.equal(events[0].type, 'upload.completed');
+  assert.doesNotMatch(JSON.stringify(events), /secret-/);
+});

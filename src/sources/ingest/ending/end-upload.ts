@@ -128,12 +128,12 @@ export async function endUpload(
   }
   await query(sql`
     with before as (
-      select status, source_count, summary, error from uploads where wiki_id = ${wiki_id} and upload_id = ${upload_id}
+      select status, source_count, error from uploads where wiki_id = ${wiki_id} and upload_id = ${upload_id}
     ), ended as (
       update uploads set status = ${status}, source_count = ${counts.new_sources}, summary = ${summary}, error = ${problem},
         updated_at = now(), finished_at = now()
       where wiki_id = ${wiki_id} and upload_id = ${upload_id}
-      returning status, source_count, summary, error
+      returning status, source_count, error
     )
     insert into audit_events (event_id, workspace_id, type, target_kind, target_id, request_id, address, before, after)
     select ${newId('evt')}, w.workspace_id, ${`upload.${status}`}, 'upload', ${upload_id}, '', '',

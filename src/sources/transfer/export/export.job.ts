@@ -107,7 +107,7 @@ async function end(
     await query(sql`
       update exports set sha256 = ${sha256}, byte_size = ${byte_size}, expires_at = now() + interval '7 days'
       where wiki_id = ${job.wiki_id} and export_id = ${job.job_id}`);
-    await recordEnd(query, job, 'completed', { summary, sha256 });
+    await recordEnd(query, job, 'completed', { sha256 });
   });
 }
 
@@ -127,7 +127,7 @@ async function keepWithin(db: Db, { wiki_id }: ClaimedJob, archive: ReceivedBlob
 
 /**
  * Writes the audit record for the end of an export or import. It has no actor, like the record for the end of an
- * upload.
+ * upload, and no summary: that tells of pages and files that readers of the audit log may not see.
  */
 export async function recordEnd(
   query: Query,

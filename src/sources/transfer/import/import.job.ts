@@ -69,5 +69,5 @@ async function prepareAndPublish(
 
 async function fail(query: Query, job: ClaimedJob, error: string): Promise<void> {
   await endJob(query, job, { status: 'failed', summary: '', error });
-  await recordEnd(query, job, 'failed', { error });
+  await recordEnd(query, job, 'failed', { error: error.split(':', 1)[0] });
 }

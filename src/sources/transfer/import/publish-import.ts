@@ -53,7 +53,7 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
     update wikis set revisions_packed_to = null where wiki_id = ${wiki_id} and revisions_packed_to is not null`);
   await resolveLinks(query, wiki_id);
   await endJob(query, job, { status: 'completed', summary, error: '' });
-  await recordEnd(query, job, 'completed', { summary });
+  await recordEnd(query, job, 'completed', {});
 }
 
 async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<number> {
