@@ -349,3 +349,15 @@ test('the audit log names no files of uploads, which may be for restricted pages
   assert.equal(events[0].type, 'upload.completed');
   assert.doesNotMatch(JSON.stringify(events), /secret-/);
 });
+
+test('titles of restricted pages become no links in documents for other readers', async () => {
+  const { api, vault, upload } = await newWiki();
+  const page = { title: 'Quixotic merger', slug: 'code-name', markdown: 'x', parent_page_id: vault };
+  await must(await granted.post(`${api}/pages`, page));
+  await upload(granted, {
+    'notes.txt': 'See Quixotic merger and Xylograph area.',
+    'vault/x1.txt': 'Xylograph area\n\nText.',
+  });
+  const { markdown } = await must(await member.get(`${api}/pages/path/notes`));
+  assert.equal(markdown.trim(), 'See Quixotic merger and Xylograph area.');
+});

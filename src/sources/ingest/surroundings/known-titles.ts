@@ -58,7 +58,10 @@ export async function knownTitles(
   if (documents.length === 0) return NOTHING;
   const own = await query<OwnFile>(sql`
     select f.filename, f.content_type, f.sha256, f.page_path, f.page_id, coalesce(r.title, '') as title,
-      f.byte_size > 0 and coalesce(p.status, 'published') = 'published' as is_named
+      f.byte_size > 0 and coalesce(p.status, 'published') = 'published' and (not (select restricts()) or not exists (
+        select from pages r
+        where r.wiki_id = f.wiki_id and r.acl_no > 0 and r.trashed_at is null
+          and (r.page_id = f.page_id or starts_with(f.page_path, r.path || '/')))) as is_named
     from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
     left join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     left join lateral (
@@ -140,7 +143,7 @@ interface PresentPage {
 }
 
 /**
- * Loads published pages, optionally limited to titles with any of the `beginnings`, or to `paths`. Omits folders and
+ * Loads published pages that are not restricted, optionally limited to titles with any of the `beginnings`, or to `paths`. Omits folders and
  * sections, because their titles ("Notes", "Related work") are common words.
  */
 async function presentPages(
@@ -152,7 +155,7 @@ async function presentPages(
     paths,
   }: Pick<Among, 'wiki_id' | 'written'> & { beginnings?: readonly string[]; paths?: readonly string[] },
 ): Promise<PresentPage[]> {
-  const columns = sql`t.page_id, t.title, t.path, t.status, t.origin, t.source_count`;
+  const columns = sql`t.page_id, t.title, t.path, t.status, t.origin, t.source_count, t.acl_no`;
   const present = sql`t.wiki_id = ${wiki_id} and t.trashed_at is null`;
   const asked = beginnings
     ? sql`
@@ -163,7 +166,7 @@ async function presentPages(
     : sql`select ${columns} from pages t where ${present}`;
   const found = await query<PresentPage & { page_id: string }>(sql`
     select p.page_id, p.title, p.path from (${asked}) p
-    where p.status = 'published' and not (p.origin = 'compiled' and p.source_count = 0)
+    where p.status = 'published' and p.acl_no = 0 and not (p.origin = 'compiled' and p.source_count = 0)
       and not exists (
         select from upload_files f where f.wiki_id = ${wiki_id} and f.page_id = p.page_id and f.section_of is not null)
     order by p.page_id limit ${TITLES_MAX}`);
