@@ -2784,6 +2784,8 @@ create table uploads (
   planned_at    timestamp with time zone,
   -- Numbers of the restrictions of the pages that the upload wrote or meant to write, known once it has ended.
   acl_nos       integer[] not null default '{}'::integer[],
+  -- Numbers of the restrictions that admitted its creator when the upload was made. They count until acl_nos are known.
+  started_nos   integer[] not null default '{}'::integer[],
   primary key (wiki_id, upload_id),
   check (((finished_at is null) = (status = any (array['uploading'::text, 'queued'::text])))),
   check ((status = any (array['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),
@@ -2793,10 +2795,11 @@ create index uploads_by_creator on uploads using btree (created_by, wiki_id, upl
 create index uploads_by_planning on uploads using btree (wiki_id, planned_at desc nulls last);
 create index uploads_waiting on uploads using btree (updated_at) where (status = 'uploading'::text);
 create trigger acls before update of finished_at on uploads for each row when (((new.finished_at is not null) and (old.finished_at is null))) execute function note_upload_acls();
+create trigger started before insert on uploads for each row execute function note_started_acls();
 grant delete, insert, select, update on uploads to ibid_service;
 alter table uploads enable row level security;
 create policy of_the_wiki on uploads for all
-  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or shows_upload(created_by, acl_nos, ((finished_at is not null) and ((status = 'completed'::text) or (planned_at is not null))), (status = 'completed'::text)))));
+  using (((wiki_id = ( select own_wiki())) and ((not ( select restricts())) or shows_upload(created_by, case when ((finished_at is not null) and ((status = 'completed'::text) or (planned_at is not null))) then acl_nos else (acl_nos || started_nos) end, ((finished_at is not null) and ((status = 'completed'::text) or (planned_at is not null))), (status = 'completed'::text)))));
 
 -- Files of an upload and their results. After a crash another worker continues with the pending ones.
 create table upload_files (
@@ -3891,14 +3894,20 @@ end $$;
 create function change_acl() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   subject page_acls := coalesce(new, old);
-  changed text[] := settle_acls(subject.wiki_id, subject.page_id);
+  changed text[];
 begin
-  if tg_op = 'DELETE' and exists (select from pages p where p.wiki_id = old.wiki_id and p.page_id = old.page_id) then
+  -- Nothing is below a page that is deleted for good, and no caller has seen it.
+  if tg_op = 'DELETE' and not exists (select from pages p where p.wiki_id = old.wiki_id and p.page_id = old.page_id) then
+    return null;
+  end if;
+  changed := settle_acls(subject.wiki_id, subject.page_id);
+  if tg_op = 'DELETE' then
     -- The restriction was lifted. Sources without a page go to the restriction around it.
     update sources s set acl_nos = array_remove(array_replace(s.acl_nos, old.acl_no, old.outer_no), 0)
     where s.wiki_id = old.wiki_id and s.acl_nos @> array[old.acl_no];
-    update uploads u set acl_nos = array_remove(array_replace(u.acl_nos, old.acl_no, old.outer_no), 0)
-    where u.wiki_id = old.wiki_id and u.acl_nos @> array[old.acl_no];
+    update uploads u set acl_nos = array_remove(array_replace(u.acl_nos, old.acl_no, old.outer_no), 0),
+      started_nos = array_remove(array_replace(u.started_nos, old.acl_no, old.outer_no), 0)
+    where u.wiki_id = old.wiki_id and (u.acl_nos @> array[old.acl_no] or u.started_nos @> array[old.acl_no]);
   end if;
   if changed <> '{}' then
     perform settle_sources(subject.wiki_id, changed);
@@ -4053,7 +4062,9 @@ $$;
 create function is_closed_upload(wiki text, upload text) returns boolean language sql stable as $$
   select restricts() and exists (
     select from uploads u
-    where u.wiki_id = wiki and u.upload_id = upload and u.created_by <> own_user() and not u.acl_nos <@ numbers_of(own_writes()))
+    where u.wiki_id = wiki and u.upload_id = upload and u.created_by <> own_user()
+      and not (u.acl_nos || case when u.finished_at is null then numbers_of((bits_of(wiki, u.created_by)).writes) else '{}' end)
+        <@ numbers_of(own_writes()))
 $$;
 
 -- User who asked for a job; the job sees what this person sees. Null for a job of the service.
@@ -4168,6 +4179,15 @@ begin
   return null;
 end $$;
 
+-- Trigger function of uploads: notes the restrictions that admit the creator.
+create function note_started_acls() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if exists (select from wikis k where k.wiki_id = new.wiki_id and k.acls > 0) then
+    new.started_nos := numbers_of((bits_of(new.wiki_id, new.created_by)).reads);
+  end if;
+  return new;
+end $$;
+
 -- Trigger function of uploads: notes the restrictions of its pages when an upload ends.
 create function note_upload_acls() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
@@ -4182,6 +4202,15 @@ begin
           and (p.path = f.page_path or starts_with(f.page_path, p.path || '/'))
         where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.page_path <> '' and p.acl_no > 0 and not exists (
           select from pages w where w.wiki_id = f.wiki_id and w.page_id = f.page_id)
+        union
+        -- The place of a file that became no page is known from other files of its folder.
+        select unnest(new.started_nos) where exists (
+          select from (
+            select regexp_replace(f.filename, '[^/]*$', '') as folder from upload_files f
+            where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.kind = 'file' and f.status <> 'done' and f.page_path = '') u
+          where u.folder <> '' and not exists (
+            select from upload_files o join pages p on p.wiki_id = o.wiki_id and p.page_id = o.page_id
+            where o.wiki_id = new.wiki_id and o.upload_id = new.upload_id and starts_with(o.filename, u.folder)))
         union
         select unnest(new.acl_nos)) n
       where n.acl_no > 0 order by n.acl_no);
@@ -4386,7 +4415,8 @@ end $$;
 -- Whether the caller sees an upload of own_wiki(). Until it is settled, it may write whatever its creator sees, so it is for callers who see as much; its creator sees it until it is completed. Jobs see all uploads.
 create function shows_upload(creator text, acl_nos integer[], is_settled boolean, is_completed boolean) returns boolean language sql stable parallel safe as $$
   select own_user() = '' or creator = own_user() and not is_completed
-    or numbers_of(own_reads()) @> case when is_settled then acl_nos else numbers_of((bits_of(own_wiki(), creator)).reads) end
+    or numbers_of(own_reads()) @> acl_nos
+      and (is_settled or numbers_of(own_reads()) @> numbers_of((bits_of(own_wiki(), creator)).reads))
 $$;
 
 -- Sources of own_wiki() that some callers do not see, with their numbers in the index (null if they are not indexed).

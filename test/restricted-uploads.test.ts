@@ -361,3 +361,39 @@ test('titles of restricted pages become no links in documents for other readers'
   const { markdown } = await must(await member.get(`${api}/pages/path/notes`));
   assert.equal(markdown.trim(), 'See Quixotic merger and Xylograph area.');
 });
+
+test('files that became no pages do not show their names to others, unless a file of their folder is open', async () => {
+  const { api, upload } = await newWiki();
+  const sees = async ({ upload_id }: { upload_id: string }) =>
+    (await member.get(`${api}/uploads/${upload_id}/files`)).status === 200;
+  assert.equal(await sees(await upload(granted, { 'vault/secret.exe': 'MZ\0', 'open/a.md': '# A\n' })), false);
+  assert.equal(await sees(await upload(granted, { 'open/tool.exe': 'MZ\0', 'open/b.md': '# B\n' })), true);
+  assert.equal(await sees(await upload(granted, { 'tool.exe': 'MZ\0', 'open/c.md': '# C\n' })), true);
+});
+
+test('an upload that ended early, or goes on, stays hidden from others when the grant of its creator ends', async () => {
+  const { wiki_id, api, vault } = await newWiki();
+  const announce = async () => {
+    const files = [{ filename: 'vault/secret-name.md', byte_size: 5 }];
+    return (await must(await granted.post(`${api}/uploads`, { files }))).upload.upload_id as string;
+  };
+  const [open, cancelled] = [await announce(), await announce()];
+  await must(await granted.post(`${api}/uploads/${cancelled}/cancel`));
+  await revoke(world.db, { wiki_id, page_id: vault }, granted.user_id);
+  for (const id of [open, cancelled]) assert.equal((await member.get(`${api}/uploads/${id}/files`)).status, 404);
+  await lift(world.db, { wiki_id, page_id: vault });
+  for (const id of [open, cancelled]) assert.equal((await member.get(`${api}/uploads/${id}/files`)).status, 200);
+});
+
+test('who may only read where an upload writes cannot cancel it', async () => {
+  const { wiki_id, api, vault } = await newWiki();
+  const reader = await world.member(workspace_id, 'member');
+  await must(
+    await putAccess(granted, { wiki_id, page_id: vault }, { [granted.user_id]: 'manage', [reader.user_id]: 'read' }),
+  );
+  const { upload } = await must(
+    await granted.post(`${api}/uploads`, { files: [{ filename: 'vault/plan.md', byte_size: 5 }] }),
+  );
+  assert.equal((await reader.post(`${api}/uploads/${upload.upload_id}/cancel`)).status, 403);
+  assert.equal((await granted.post(`${api}/uploads/${upload.upload_id}/cancel`)).status, 200);
+});

@@ -43,3 +43,101 @@ create function leaves_acl(wiki text, page text, new_parent text) returns boolea
     then exists (select from here h where h.acl_no not in (select t.acl_no from there t)) end
 $$;
 comment on function leaves_acl is 'Whether a page of own_wiki() leaves the restriction around it by a move to a new parent (null or empty: the root); null if that is its parent.';
+
+-- The name of a file tells its place. Until the places are known, an upload is for those who see what its creator saw at the start.
+
+alter table uploads add column started_nos integer[] not null default '{}';
+comment on column uploads.started_nos is 'Numbers of the restrictions that admitted its creator when the upload was made. They count until acl_nos are known.';
+
+create function note_started_acls() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if exists (select from wikis k where k.wiki_id = new.wiki_id and k.acls > 0) then
+    new.started_nos := numbers_of((bits_of(new.wiki_id, new.created_by)).reads);
+  end if;
+  return new;
+end $$;
+comment on function note_started_acls is 'Trigger function of uploads: notes the restrictions that admit the creator.';
+create trigger started before insert on uploads for each row execute function note_started_acls();
+
+create or replace function shows_upload(creator text, acl_nos integer[], is_settled boolean, is_completed boolean) returns boolean
+  language sql stable parallel safe as $$
+  select own_user() = '' or creator = own_user() and not is_completed
+    or numbers_of(own_reads()) @> acl_nos
+      and (is_settled or numbers_of(own_reads()) @> numbers_of((bits_of(own_wiki(), creator)).reads))
+$$;
+
+alter policy of_the_wiki on uploads using (wiki_id = (select own_wiki()) and (not (select restricts()) or shows_upload(created_by,
+  case when finished_at is not null and (status = 'completed' or planned_at is not null) then acl_nos else acl_nos || started_nos end,
+  finished_at is not null and (status = 'completed' or planned_at is not null), status = 'completed')));
+
+create or replace view hidden_uploads as
+  select u.wiki_id, u.upload_id
+  from uploads u
+  cross join lateral (
+    select u.finished_at is not null and (u.status = 'completed' or u.planned_at is not null) as is_settled offset 0) s
+  where u.wiki_id = own_wiki() and not shows_upload(
+    u.created_by, case when s.is_settled then u.acl_nos else u.acl_nos || u.started_nos end, s.is_settled, u.status = 'completed');
+
+create or replace function is_closed_upload(wiki text, upload text) returns boolean language sql stable as $$
+  select restricts() and exists (
+    select from uploads u
+    where u.wiki_id = wiki and u.upload_id = upload and u.created_by <> own_user()
+      and not (u.acl_nos || case when u.finished_at is null then numbers_of((bits_of(wiki, u.created_by)).writes) else '{}' end)
+        <@ numbers_of(own_writes()))
+$$;
+
+create or replace function note_upload_acls() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if exists (select from wikis k where k.wiki_id = new.wiki_id and k.acls > 0) then
+    new.acl_nos := array(
+      select distinct n.acl_no from (
+        select p.acl_no from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+        where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id
+        union
+        -- For a page that was never written, the pages above decide.
+        select p.acl_no from upload_files f join pages p on p.wiki_id = f.wiki_id and p.trashed_at is null
+          and (p.path = f.page_path or starts_with(f.page_path, p.path || '/'))
+        where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.page_path <> '' and p.acl_no > 0 and not exists (
+          select from pages w where w.wiki_id = f.wiki_id and w.page_id = f.page_id)
+        union
+        -- The place of a file that became no page is known from other files of its folder.
+        select unnest(new.started_nos) where exists (
+          select from (
+            select regexp_replace(f.filename, '[^/]*$', '') as folder from upload_files f
+            where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.kind = 'file' and f.status <> 'done' and f.page_path = '') u
+          where u.folder <> '' and not exists (
+            select from upload_files o join pages p on p.wiki_id = o.wiki_id and p.page_id = o.page_id
+            where o.wiki_id = new.wiki_id and o.upload_id = new.upload_id and starts_with(o.filename, u.folder)))
+        union
+        select unnest(new.acl_nos)) n
+      where n.acl_no > 0 order by n.acl_no);
+  end if;
+  return new;
+end $$;
+
+create or replace function change_acl() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  subject page_acls := coalesce(new, old);
+  changed text[];
+begin
+  -- Nothing is below a page that is deleted for good, and no caller has seen it.
+  if tg_op = 'DELETE' and not exists (select from pages p where p.wiki_id = old.wiki_id and p.page_id = old.page_id) then
+    return null;
+  end if;
+  changed := settle_acls(subject.wiki_id, subject.page_id);
+  if tg_op = 'DELETE' then
+    -- The restriction was lifted. Sources without a page go to the restriction around it.
+    update sources s set acl_nos = array_remove(array_replace(s.acl_nos, old.acl_no, old.outer_no), 0)
+    where s.wiki_id = old.wiki_id and s.acl_nos @> array[old.acl_no];
+    update uploads u set acl_nos = array_remove(array_replace(u.acl_nos, old.acl_no, old.outer_no), 0),
+      started_nos = array_remove(array_replace(u.started_nos, old.acl_no, old.outer_no), 0)
+    where u.wiki_id = old.wiki_id and (u.acl_nos @> array[old.acl_no] or u.started_nos @> array[old.acl_no]);
+  end if;
+  if changed <> '{}' then
+    perform settle_sources(subject.wiki_id, changed);
+  end if;
+  update wikis k set sources_version = k.sources_version + 1,
+    tree_version = pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint
+  where k.wiki_id = subject.wiki_id;
+  return null;
+end $$;
