@@ -488,3 +488,16 @@ test('who does not manage a restricted part cannot rename the path of the pages 
   assert.equal((await owner.patch(`${api}/pages/${top.page_id}`, { slug: 'framed' })).status, 200);
   assert.equal((await reader.get(`${api}/pages/${part.page_id}`)).body.path, 'framed/picture');
 });
+
+test('a repeated request gets no stored answer about a page that is hidden by now', async () => {
+  const { wiki_id, api } = one;
+  const writer = await world.member(tenants.a.workspace_id, 'member');
+  const { page_id } = await must(await owner.post(`${api}/pages`, { title: 'Shared', markdown: 'x' }));
+  const levels = { [owner.user_id]: 'manage', [writer.user_id]: 'write' } as const;
+  await must(await putAccess(owner, { wiki_id, page_id }, levels));
+  const body = { title: 'Written', markdown: 'Secret.', parent_page_id: page_id };
+  const write = () => writer.post(`${api}/pages`, body, { 'idempotency-key': 'written' });
+  assert.deepEqual([(await write()).status, (await write()).status], [201, 201]);
+  await must(await putAccess(owner, { wiki_id, page_id }, { [owner.user_id]: 'manage' }));
+  assert.equal((await write()).status, 404);
+});

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ApiError, validationError } from '../core/errors.ts';
+import { ApiError, notFound, validationError } from '../core/errors.ts';
 import { seal, unseal } from '../core/sealed.ts';
 import type { Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
@@ -50,7 +50,7 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
 
 /**
  * Finds the answer that the request got in the last 24 hours. Runs the guard first, so a caller who lost access gets no
- * stored answer. A key belongs to one caller and one endpoint; a session stays the same caller when its access token is
+ * stored answer, and 404 replaces the answer about a page that is hidden by now. A key belongs to one caller and one endpoint; a session stays the same caller when its access token is
  * refreshed. Throws the errors of the guard; 422 if the key was used for another request.
  */
 export async function findAnswer(guard: Guard, request: IdempotentRequest): Promise<KnownRequest> {
@@ -68,7 +68,12 @@ export async function findAnswer(guard: Guard, request: IdempotentRequest): Prom
   if (!known) throw new Error('an endpoint without a caller does not support Idempotency-Key');
   if (!known.fingerprint || !known.answer) return { id: known.id, answer: undefined };
   if (!known.fingerprint.equals(fingerprint)) throw keyReused(key);
-  return { id: known.id, answer: { body: JSON.parse(unseal(PURPOSE, key, known.answer)) } };
+  const body = JSON.parse(unseal(PURPOSE, key, known.answer)) as { page_id?: unknown } | null;
+  if (typeof body?.page_id === 'string') {
+    const hidden = await guard.maybeOne(sql`select from hidden_pages h where h.page_id = ${body.page_id}`);
+    if (hidden) throw notFound();
+  }
+  return { id: known.id, answer: { body } };
 }
 
 /**
