@@ -2216,6 +2216,8 @@ create unique index pages_live_path on pages using btree (wiki_id, path) where (
 create trigger acls_of_moved after update of parent_page_id, trashed_at on pages for each row when (((old.parent_page_id is distinct from new.parent_page_id) or ((old.trashed_at is not null) and (new.trashed_at is null)))) execute function move_acls();
 create trigger acls_of_new after insert on pages referencing new table as new_rows for each statement execute function inherit_acls();
 create trigger legal_hold after delete on pages referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
+create trigger links_to_moved after update of path, title, trashed_at on pages for each row when (((new.trashed_at is null) and ((old.path <> new.path) or (old.title <> new.title) or (old.trashed_at is not null)))) execute function link_closed_pages();
+create trigger links_to_new after insert on pages for each row when ((new.trashed_at is null)) execute function link_closed_pages();
 create trigger sources_of_removed after delete on pages referencing old table as old_rows for each statement execute function remove_orphaned_sources();
 create trigger tree_has_changed_page after update on pages for each row when (((old.title <> new.title) or (old.slug <> new.slug) or (old.status <> new.status) or (old."position" <> new."position") or (old.parent_page_id is distinct from new.parent_page_id) or (old.trashed_at is distinct from new.trashed_at))) execute function change_tree_version();
 create trigger tree_has_new_page after insert on pages for each row when ((new.trashed_at is null)) execute function change_tree_version();
@@ -4098,6 +4100,25 @@ create function leaves_acl(wiki text, page text, new_parent text) returns boolea
       where wiki = own_wiki() and p.wiki_id = wiki and p.page_id = page and coalesce(p.parent_page_id, '') = coalesce(new_parent, ''))
     then exists (select from here h where h.acl_no not in (select t.acl_no from there t)) end
 $$;
+
+-- Trigger function of pages: resolves links of pages that the caller does not see or may not change to a page that is new at its path or has a new title.
+create function link_closed_pages() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if restricts() and new.wiki_id = own_wiki() then
+    update page_links l set to_page_id = new.page_id
+    from (
+      select k.from_page_id, k.to_path from page_links k where k.wiki_id = new.wiki_id and k.to_path = new.path and k.to_page_id is null
+      union
+      select k.from_page_id, k.to_path from page_links k
+      where k.wiki_id = new.wiki_id and k.wanted_title is not null and k.wanted_path = new.path and k.to_page_id is null
+      union
+      select k.from_page_id, k.to_path from page_links k where k.wiki_id = new.wiki_id and k.wanted_title = new.title_key and k.to_page_id is null
+    ) w join pages f on f.wiki_id = new.wiki_id and f.page_id = w.from_page_id
+    where l.wiki_id = new.wiki_id and l.from_page_id = w.from_page_id and l.to_path = w.to_path
+      and f.acl_no > 0 and not has_bit(own_writes(), f.acl_no);
+  end if;
+  return null;
+end $$;
 
 -- Adds calls to the log of their workspace if the user is an active member, and keeps the latest ones of each workspace. Hashes and subjects only identify the credential and are not stored.
 create function log_requests(calls jsonb, kept integer) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$

@@ -501,3 +501,22 @@ test('a repeated request gets no stored answer about a page that is hidden by no
   await must(await putAccess(owner, { wiki_id, page_id }, { [owner.user_id]: 'manage' }));
   assert.equal((await write()).status, 404);
 });
+
+test('links of a restricted page to a missing page lead to the page that somebody else makes there', async () => {
+  const { wiki_id, api } = one;
+  const [, member] = readers[1] as [string, Client];
+  const reader = await world.member(tenants.a.workspace_id, 'member');
+  const markdown = '[[Not yet]], [later](yet-later), [[Renamed yet]]';
+  const { page_id } = await must(await owner.post(`${api}/pages`, { title: 'Waiting', markdown }));
+  const levels = { [owner.user_id]: 'manage', [reader.user_id]: 'read' } as const;
+  await must(await putAccess(owner, { wiki_id, page_id }, levels));
+  const targets = async () =>
+    (await must(await owner.get(`${api}/broken-links`)))
+      .filter((link: { page_id: string }) => link.page_id === page_id)
+      .map(({ target }: { target: string }) => target);
+  assert.equal((await targets()).length, 3);
+  await must(await member.post(`${api}/pages`, { title: 'Not yet', markdown: 'x' }));
+  const made = await must(await reader.post(`${api}/pages`, { title: 'Other', slug: 'yet-later', markdown: 'x' }));
+  await must(await member.patch(`${api}/pages/${made.page_id}`, { title: 'Renamed yet', base_revision: 1 }));
+  assert.deepEqual(await targets(), []);
+});

@@ -141,3 +141,26 @@ begin
   where k.wiki_id = subject.wiki_id;
   return null;
 end $$;
+
+-- A link to a missing page that a caller does not see, or may not change, means the page that the caller makes there, as for everybody.
+
+create function link_closed_pages() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if restricts() and new.wiki_id = own_wiki() then
+    update page_links l set to_page_id = new.page_id
+    from (
+      select k.from_page_id, k.to_path from page_links k where k.wiki_id = new.wiki_id and k.to_path = new.path and k.to_page_id is null
+      union
+      select k.from_page_id, k.to_path from page_links k
+      where k.wiki_id = new.wiki_id and k.wanted_title is not null and k.wanted_path = new.path and k.to_page_id is null
+      union
+      select k.from_page_id, k.to_path from page_links k where k.wiki_id = new.wiki_id and k.wanted_title = new.title_key and k.to_page_id is null
+    ) w join pages f on f.wiki_id = new.wiki_id and f.page_id = w.from_page_id
+    where l.wiki_id = new.wiki_id and l.from_page_id = w.from_page_id and l.to_path = w.to_path
+      and f.acl_no > 0 and not has_bit(own_writes(), f.acl_no);
+  end if;
+  return null;
+end $$;
+comment on function link_closed_pages is 'Trigger function of pages: resolves links of pages that the caller does not see or may not change to a page that is new at its path or has a new title.';
+create trigger links_to_new after insert on pages for each row when (new.trashed_at is null) execute function link_closed_pages();
+create trigger links_to_moved after update of path, title, trashed_at on pages for each row when (new.trashed_at is null and (old.path <> new.path or old.title <> new.title or old.trashed_at is not null)) execute function link_closed_pages();
