@@ -4341,7 +4341,18 @@ $$;
 create function settle_acls(wiki text, top text) returns text[] language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   changed text[];
+  is_placed boolean;
 begin
+  -- Where the page has the right number, those below have theirs.
+  if exists (
+    select from pages p
+    left join page_acls a on a.wiki_id = wiki and a.page_id = p.page_id
+    left join pages o on o.wiki_id = wiki and o.page_id = p.parent_page_id
+    where p.wiki_id = wiki and p.page_id = top and p.acl_no = coalesce(a.acl_no, o.acl_no, 0)
+      and (a.acl_no is null or a.outer_no = coalesce(o.acl_no, 0)))
+  then
+    return '{}';
+  end if;
   with recursive below as (
     select p.page_id, p.acl_no as was, a.acl_no as own, coalesce(a.acl_no, o.acl_no, 0) as is_now, coalesce(o.acl_no, 0) as outer_no
     from pages p
@@ -4363,15 +4374,17 @@ begin
     where p.wiki_id = wiki and p.page_id = b.page_id and p.acl_no <> b.is_now
     returning p.page_id
   )
-  select array_agg(n.page_id) into changed from numbered n;
+  select (select array_agg(n.page_id) from numbered n), exists (select from placed) into changed, is_placed;
   -- A restriction is seldom inside of another one.
-  with recursive around as (
-    select a.acl_no, 0 as depth from page_acls a where a.wiki_id = wiki and a.outer_no = 0
-    union all
-    select a.acl_no, o.depth + 1 from around o join page_acls a on a.wiki_id = wiki and a.outer_no = o.acl_no
-  )
-  update page_acls a set depth = o.depth from around o
-  where a.wiki_id = wiki and a.acl_no = o.acl_no and a.depth <> o.depth;
+  if is_placed then
+    with recursive around as (
+      select a.acl_no, 0 as depth from page_acls a where a.wiki_id = wiki and a.outer_no = 0
+      union all
+      select a.acl_no, o.depth + 1 from around o join page_acls a on a.wiki_id = wiki and a.outer_no = o.acl_no
+    )
+    update page_acls a set depth = o.depth from around o
+    where a.wiki_id = wiki and a.acl_no = o.acl_no and a.depth <> o.depth;
+  end if;
   return coalesce(changed, '{}');
 end $$;
 

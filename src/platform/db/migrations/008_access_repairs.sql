@@ -164,3 +164,56 @@ end $$;
 comment on function link_closed_pages is 'Trigger function of pages: resolves links of pages that the caller does not see or may not change to a page that is new at its path or has a new title.';
 create trigger links_to_new after insert on pages for each row when (new.trashed_at is null) execute function link_closed_pages();
 create trigger links_to_moved after update of path, title, trashed_at on pages for each row when (new.trashed_at is null and (old.path <> new.path or old.title <> new.title or old.trashed_at is not null)) execute function link_closed_pages();
+
+-- Moves, new pages and restored pages seldom change who sees them, and a wiki can have thousands of restrictions.
+
+create or replace function settle_acls(wiki text, top text) returns text[]
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  changed text[];
+  is_placed boolean;
+begin
+  -- Where the page has the right number, those below have theirs.
+  if exists (
+    select from pages p
+    left join page_acls a on a.wiki_id = wiki and a.page_id = p.page_id
+    left join pages o on o.wiki_id = wiki and o.page_id = p.parent_page_id
+    where p.wiki_id = wiki and p.page_id = top and p.acl_no = coalesce(a.acl_no, o.acl_no, 0)
+      and (a.acl_no is null or a.outer_no = coalesce(o.acl_no, 0)))
+  then
+    return '{}';
+  end if;
+  with recursive below as (
+    select p.page_id, p.acl_no as was, a.acl_no as own, coalesce(a.acl_no, o.acl_no, 0) as is_now, coalesce(o.acl_no, 0) as outer_no
+    from pages p
+    left join page_acls a on a.wiki_id = wiki and a.page_id = p.page_id
+    left join pages o on o.wiki_id = wiki and o.page_id = p.parent_page_id
+    where p.wiki_id = wiki and p.page_id = top
+    union all
+    select c.page_id, c.acl_no, a.acl_no, coalesce(a.acl_no, b.is_now), b.is_now
+    from below b
+    cross join lateral (
+      select c.page_id, c.acl_no from pages c where c.wiki_id = wiki and c.parent_page_id = b.page_id offset 0) c
+    left join page_acls a on a.wiki_id = wiki and a.page_id = c.page_id
+  ), placed as (
+    update page_acls a set outer_no = b.outer_no from below b
+    where a.wiki_id = wiki and a.acl_no = b.own and a.outer_no <> b.outer_no
+    returning 1
+  ), numbered as (
+    update pages p set acl_no = b.is_now from below b
+    where p.wiki_id = wiki and p.page_id = b.page_id and p.acl_no <> b.is_now
+    returning p.page_id
+  )
+  select (select array_agg(n.page_id) from numbered n), exists (select from placed) into changed, is_placed;
+  -- A restriction is seldom inside of another one.
+  if is_placed then
+    with recursive around as (
+      select a.acl_no, 0 as depth from page_acls a where a.wiki_id = wiki and a.outer_no = 0
+      union all
+      select a.acl_no, o.depth + 1 from around o join page_acls a on a.wiki_id = wiki and a.outer_no = o.acl_no
+    )
+    update page_acls a set depth = o.depth from around o
+    where a.wiki_id = wiki and a.acl_no = o.acl_no and a.depth <> o.depth;
+  end if;
+  return coalesce(changed, '{}');
+end $$;
