@@ -4,6 +4,7 @@ import { sql } from '../src/platform/db/sql.ts';
 import { exported, unzipped } from './archives.ts';
 import { must } from './compared-wikis.ts';
 import { beforeCompiling } from './held-services.ts';
+import { png } from './pictures.ts';
 import { lift, putAccess, restrict, revoke } from './restrict.ts';
 import { type Client, openWorld, waitForUpload } from './world.ts';
 import { zipOf } from './zip.ts';
@@ -28,7 +29,7 @@ async function newWiki() {
   const api = `/v1/wikis/${wiki_id}`;
   const { page_id } = await must(await owner.post(`${api}/pages`, { title: 'Vault', markdown: 'x' }));
   await restrict(world.db, { wiki_id, page_id }, { [granted.user_id]: 'manage' });
-  const upload = async (client: Client, files: Record<string, string>) =>
+  const upload = async (client: Client, files: Record<string, string | Uint8Array>) =>
     must(await world.upload(client, wiki_id, files));
   const sources = async (client: Client): Promise<{ source_id: string; filename: string }[]> =>
     must(await client.get(`${api}/sources?limit=100`));
@@ -396,4 +397,17 @@ test('who may only read where an upload writes cannot cancel it', async () => {
   );
   assert.equal((await reader.post(`${api}/uploads/${upload.upload_id}/cancel`)).status, 403);
   assert.equal((await granted.post(`${api}/uploads/${upload.upload_id}/cancel`)).status, 200);
+});
+
+test('a picture of a hidden page gets into no open page whose file only has its name', async () => {
+  const { api, upload } = await newWiki();
+  const picture = png() as Uint8Array<ArrayBuffer>;
+  const attached = async (path: string) => {
+    const { page_id } = await must(await granted.get(`${api}/pages/path/${path}`));
+    return (await must(await granted.get(`${api}/pages/${page_id}/attachments`))).length;
+  };
+  await upload(granted, { 'vault/deep/plan.png': picture, 'vault/deep/first.md': '![p](plan.png)\n' });
+  await upload(granted, { 'open.md': '# Open\n\n![[plan.png]]\n' });
+  await upload(granted, { 'vault/deep/second.md': '# Second\n\n![p](plan.png)\n' });
+  assert.deepEqual([await attached('open'), await attached('vault/deep/second')], [0, 1]);
 });

@@ -94,8 +94,26 @@ export function earlierAttached(
     from ${asked === 'all' ? sql`upload_files f` : attachedFilesAsked(wiki_id, asked)}
     ${withRun}
     where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and f.upload_id <> ${upload_id}
-      and exists (select from attachments a where a.wiki_id = f.wiki_id and a.sha256 = f.sha256)
+      and exists (
+        select from attachments a join pages p on p.wiki_id = a.wiki_id and p.page_id = a.page_id
+        where a.wiki_id = f.wiki_id and a.sha256 = f.sha256 and (p.acl_no = 0 or p.acl_no = (${onlyRestriction(wiki_id, upload_id)})))
     order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
+}
+
+/**
+ * Selects the number of the restriction that all pages of an upload belong to, or null. Only such uploads take files from
+ * there, because others would show them to more people.
+ */
+function onlyRestriction(wiki_id: string, upload_id: string): Sql {
+  return sql`
+    select case when count(*) = count(n.acl_no) and count(distinct n.acl_no) = 1 then min(n.acl_no) end
+    from upload_files o
+    left join lateral (
+      select r.acl_no from pages r
+      where r.wiki_id = o.wiki_id and r.acl_no > 0 and r.trashed_at is null
+        and (r.page_id = o.page_id or starts_with(o.page_path, r.path || '/'))
+      order by length(r.path) desc limit 1) n on true
+    where o.wiki_id = ${wiki_id} and o.upload_id = ${upload_id} and o.kind = 'file' and o.page_path <> '' and (select restricts())`;
 }
 
 /**
