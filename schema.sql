@@ -4424,7 +4424,7 @@ begin
         bool_or(h.is_section) as has_sections
       from homes h group by h.source_id
     )
-    select s.source_id, s.acl_nos, t.cited, t.all_nos,
+    select s.source_id, s.acl_nos, t.cited, t.all_nos, t.has_sections,
       -- Pages of one divided file share a source; otherwise each restriction has its own.
       not t.has_sections and coalesce(cardinality(t.cited), 0) > 1 as is_shared,
       case when t.has_sections or t.cited is null then t.all_nos else array_remove(t.cited, 0) end as nos
@@ -4432,6 +4432,10 @@ begin
   loop
     if not one.is_shared then
       update sources s set acl_nos = one.nos where s.wiki_id = wiki and s.source_id = one.source_id and s.acl_nos <> one.nos;
+      -- A page of another restriction had the file before, and the source may have the name of it.
+      if one.cited is not null and not one.has_sections and one.all_nos <> one.nos then
+        perform name_source(wiki, one.source_id, coalesce(one.nos[1], 0));
+      end if;
       continue;
     end if;
     -- The pages that were there keep the source; each other restriction gets a copy with the name of its own file.

@@ -411,3 +411,13 @@ test('a picture of a hidden page gets into no open page whose file only has its 
   await upload(granted, { 'vault/deep/second.md': '# Second\n\n![p](plan.png)\n' });
   assert.deepEqual([await attached('open'), await attached('vault/deep/second')], [0, 1]);
 });
+
+test('the source of an open page does not keep the name of a hidden page that had the same bytes before', async () => {
+  const { wiki_id, api, upload, names } = await newWiki();
+  await upload(owner, { 'area/salaries.md': BYTES });
+  await upload(owner, { 'open.md': BYTES });
+  await upload(owner, { 'area/salaries.md': '# Other\n' });
+  const { page_id } = await must(await owner.get(`${api}/pages/path/area`));
+  await restrict(world.db, { wiki_id, page_id }, { [granted.user_id]: 'manage' });
+  assert.deepEqual(await names(member), ['open.md']);
+});

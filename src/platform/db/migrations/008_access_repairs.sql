@@ -217,3 +217,67 @@ begin
   end if;
   return coalesce(changed, '{}');
 end $$;
+
+-- The pages that cite a source give it its name.
+
+create or replace function settle_sources(wiki text, changed text[]) returns void
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  one record;
+  part record;
+  copied text;
+begin
+  update uploads u set acl_nos = array(select distinct n from unnest(u.acl_nos || f.nos) n order by n)
+  from (
+    select f.upload_id, array_agg(distinct p.acl_no) as nos
+    from pages p join upload_files f on f.wiki_id = wiki and f.page_id = p.page_id
+    where p.wiki_id = wiki and p.page_id = any (changed) and p.acl_no > 0
+    group by f.upload_id) f
+  where u.wiki_id = wiki and u.upload_id = f.upload_id and not u.acl_nos @> f.nos;
+  for one in
+    with files as materialized (
+      select distinct f.source_id, f.page_id, f.kind = 'section' as is_section from upload_files f
+      where f.wiki_id = wiki and f.source_id is not null and f.page_id is not null
+    ), touched as (
+      select c.source_id from page_sources c where c.wiki_id = wiki and c.page_id = any (changed)
+      union
+      select f.source_id from files f where f.page_id = any (changed)
+    ), homes as (
+      select t.source_id, p.acl_no, true as is_cited, false as is_section
+      from touched t join page_sources c on c.wiki_id = wiki and c.source_id = t.source_id
+      join pages p on p.wiki_id = wiki and p.page_id = c.page_id
+      union
+      select t.source_id, p.acl_no, false, f.is_section
+      from touched t join files f on f.source_id = t.source_id
+      join pages p on p.wiki_id = wiki and p.page_id = f.page_id
+    ), settled as (
+      select h.source_id, array_agg(distinct h.acl_no) filter (where h.is_cited) as cited,
+        coalesce(array_agg(distinct h.acl_no) filter (where h.acl_no > 0), '{}') as all_nos,
+        bool_or(h.is_section) as has_sections
+      from homes h group by h.source_id
+    )
+    select s.source_id, s.acl_nos, t.cited, t.all_nos, t.has_sections,
+      -- Pages of one divided file share a source; otherwise each restriction has its own.
+      not t.has_sections and coalesce(cardinality(t.cited), 0) > 1 as is_shared,
+      case when t.has_sections or t.cited is null then t.all_nos else array_remove(t.cited, 0) end as nos
+    from settled t join sources s on s.wiki_id = wiki and s.source_id = t.source_id
+  loop
+    if not one.is_shared then
+      update sources s set acl_nos = one.nos where s.wiki_id = wiki and s.source_id = one.source_id and s.acl_nos <> one.nos;
+      -- A page of another restriction had the file before, and the source may have the name of it.
+      if one.cited is not null and not one.has_sections and one.all_nos <> one.nos then
+        perform name_source(wiki, one.source_id, coalesce(one.nos[1], 0));
+      end if;
+      continue;
+    end if;
+    -- The pages that were there keep the source; each other restriction gets a copy with the name of its own file.
+    for part in
+      select n as acl_no, row_number() over (order by array_remove(array[n], 0) = one.acl_nos desc, n) = 1 as is_first
+      from unnest(one.cited) n order by is_first
+    loop
+      copied := case when part.is_first then one.source_id else copy_source(wiki, one.source_id, part.acl_no) end;
+      perform name_source(wiki, copied, part.acl_no);
+    end loop;
+  end loop;
+  update wikis k set sources_version = k.sources_version + 1 where k.wiki_id = wiki;
+end $$;
