@@ -23,7 +23,7 @@ export const restrictPage = endpoint({
   params: PageParams,
   body: Type.Object({ grants: Type.Array(GivenGrant, { maxItems: GRANTS_MAX }) }),
   reply: PageAccess,
-  errors: ['invalid_request'],
+  errors: ['invalid_request', 'quota_exceeded'],
   example: {
     body: { grants: examplePageAccess.grants.map(({ user_id, level }) => ({ user_id, level })) },
     reply: examplePageAccess,
