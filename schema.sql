@@ -4219,9 +4219,11 @@ begin
         where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id
         union
         -- For a page that was never written, the pages above decide.
-        select p.acl_no from upload_files f join pages p on p.wiki_id = f.wiki_id and p.trashed_at is null
+        select k.acl_no from upload_files f
+        join page_acls k on k.wiki_id = f.wiki_id
+        join pages p on p.wiki_id = k.wiki_id and p.page_id = k.page_id and p.trashed_at is null
           and (p.path = f.page_path or starts_with(f.page_path, p.path || '/'))
-        where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.page_path <> '' and p.acl_no > 0 and not exists (
+        where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.page_path <> '' and not exists (
           select from pages w where w.wiki_id = f.wiki_id and w.page_id = f.page_id)
         union
         -- The place of a file that became no page is known from other files of its folder.

@@ -9,6 +9,8 @@ comment on column sources.copy_no is 'Tells sources with the same bytes apart: t
 comment on table sources is 'Original documents from which pages were compiled. The same bytes are one source per wiki and restriction, however often they are uploaded.';
 alter table uploads add column acl_nos integer[] not null default '{}';
 comment on column uploads.acl_nos is 'Numbers of the restrictions of the pages that the upload wrote or meant to write, known once it has ended.';
+alter table uploads add column started_nos integer[] not null default '{}';
+comment on column uploads.started_nos is 'Numbers of the restrictions that admitted its creator when the upload was made. They count until acl_nos are known.';
 alter table wikis add column sources_version integer not null default 0;
 comment on column wikis.sources_version is 'Changes with every source of a restricted page that is added, removed or moved to another restriction. Caches of the hidden sources are named by it.';
 
@@ -36,17 +38,22 @@ alter policy of_the_wiki on source_texts using (wiki_id = (select own_wiki()) an
 create function shows_upload(creator text, acl_nos integer[], is_settled boolean, is_completed boolean) returns boolean
   language sql stable parallel safe as $$
   select own_user() = '' or creator = own_user() and not is_completed
-    or numbers_of(own_reads()) @> case when is_settled then acl_nos else numbers_of((bits_of(own_wiki(), creator)).reads) end
+    or numbers_of(own_reads()) @> acl_nos
+      and (is_settled or numbers_of(own_reads()) @> numbers_of((bits_of(own_wiki(), creator)).reads))
 $$;
 comment on function shows_upload is 'Whether the caller sees an upload of own_wiki(). Until it is settled, it may write whatever its creator sees, so it is for callers who see as much; its creator sees it until it is completed. Jobs see all uploads.';
 
-alter policy of_the_wiki on uploads using (wiki_id = (select own_wiki()) and (not (select restricts()) or shows_upload(
-  created_by, acl_nos, finished_at is not null and (status = 'completed' or planned_at is not null), status = 'completed')));
+alter policy of_the_wiki on uploads using (wiki_id = (select own_wiki()) and (not (select restricts()) or shows_upload(created_by,
+  case when finished_at is not null and (status = 'completed' or planned_at is not null) then acl_nos else acl_nos || started_nos end,
+  finished_at is not null and (status = 'completed' or planned_at is not null), status = 'completed')));
 
 create view hidden_uploads as
-  select u.wiki_id, u.upload_id from uploads u
-  where u.wiki_id = own_wiki() and not shows_upload(u.created_by, u.acl_nos,
-    u.finished_at is not null and (u.status = 'completed' or u.planned_at is not null), u.status = 'completed');
+  select u.wiki_id, u.upload_id
+  from uploads u
+  cross join lateral (
+    select u.finished_at is not null and (u.status = 'completed' or u.planned_at is not null) as is_settled offset 0) s
+  where u.wiki_id = own_wiki() and not shows_upload(
+    u.created_by, case when s.is_settled then u.acl_nos else u.acl_nos || u.started_nos end, s.is_settled, u.status = 'completed');
 comment on view hidden_uploads is 'Uploads of own_wiki() that the caller does not see, for policies.';
 grant select on hidden_uploads to ibid_service;
 
@@ -90,7 +97,9 @@ comment on function is_closed_source is 'Whether the caller sees a source, but t
 create function is_closed_upload(wiki text, upload text) returns boolean language sql stable as $$
   select restricts() and exists (
     select from uploads u
-    where u.wiki_id = wiki and u.upload_id = upload and u.created_by <> own_user() and not u.acl_nos <@ numbers_of(own_writes()))
+    where u.wiki_id = wiki and u.upload_id = upload and u.created_by <> own_user()
+      and not (u.acl_nos || case when u.finished_at is null then numbers_of((bits_of(wiki, u.created_by)).writes) else '{}' end)
+        <@ numbers_of(own_writes()))
 $$;
 comment on function is_closed_upload is 'Whether the caller sees an upload of another person, but the restriction of its pages does not let them change it.';
 
@@ -164,6 +173,16 @@ comment on function note_source_acls is 'Trigger function of sources: changes wi
 create trigger acls_of_new after insert on sources referencing new table as changed for each statement execute function note_source_acls();
 create trigger acls_of_removed after delete on sources referencing old table as changed for each statement execute function note_source_acls();
 
+create function note_started_acls() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if exists (select from wikis k where k.wiki_id = new.wiki_id and k.acls > 0) then
+    new.started_nos := numbers_of((bits_of(new.wiki_id, new.created_by)).reads);
+  end if;
+  return new;
+end $$;
+comment on function note_started_acls is 'Trigger function of uploads: notes the restrictions that admit the creator.';
+create trigger started before insert on uploads for each row execute function note_started_acls();
+
 create function note_upload_acls() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   if exists (select from wikis k where k.wiki_id = new.wiki_id and k.acls > 0) then
@@ -173,10 +192,21 @@ begin
         where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id
         union
         -- For a page that was never written, the pages above decide.
-        select p.acl_no from upload_files f join pages p on p.wiki_id = f.wiki_id and p.trashed_at is null
+        select k.acl_no from upload_files f
+        join page_acls k on k.wiki_id = f.wiki_id
+        join pages p on p.wiki_id = k.wiki_id and p.page_id = k.page_id and p.trashed_at is null
           and (p.path = f.page_path or starts_with(f.page_path, p.path || '/'))
-        where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.page_path <> '' and p.acl_no > 0 and not exists (
+        where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.page_path <> '' and not exists (
           select from pages w where w.wiki_id = f.wiki_id and w.page_id = f.page_id)
+        union
+        -- The place of a file that became no page is known from other files of its folder.
+        select unnest(new.started_nos) where exists (
+          select from (
+            select regexp_replace(f.filename, '[^/]*$', '') as folder from upload_files f
+            where f.wiki_id = new.wiki_id and f.upload_id = new.upload_id and f.kind = 'file' and f.status <> 'done' and f.page_path = '') u
+          where u.folder <> '' and not exists (
+            select from upload_files o join pages p on p.wiki_id = o.wiki_id and p.page_id = o.page_id
+            where o.wiki_id = new.wiki_id and o.upload_id = new.upload_id and starts_with(o.filename, u.folder)))
         union
         select unnest(new.acl_nos)) n
       where n.acl_no > 0 order by n.acl_no);
@@ -222,7 +252,7 @@ begin
         bool_or(h.is_section) as has_sections
       from homes h group by h.source_id
     )
-    select s.source_id, s.acl_nos, t.cited, t.all_nos,
+    select s.source_id, s.acl_nos, t.cited, t.all_nos, t.has_sections,
       -- Pages of one divided file share a source; otherwise each restriction has its own.
       not t.has_sections and coalesce(cardinality(t.cited), 0) > 1 as is_shared,
       case when t.has_sections or t.cited is null then t.all_nos else array_remove(t.cited, 0) end as nos
@@ -230,6 +260,10 @@ begin
   loop
     if not one.is_shared then
       update sources s set acl_nos = one.nos where s.wiki_id = wiki and s.source_id = one.source_id and s.acl_nos <> one.nos;
+      -- A page of another restriction had the file before, and the source may have the name of it.
+      if one.cited is not null and not one.has_sections and one.all_nos <> one.nos then
+        perform name_source(wiki, one.source_id, coalesce(one.nos[1], 0));
+      end if;
       continue;
     end if;
     -- The pages that were there keep the source; each other restriction gets a copy with the name of its own file.
@@ -287,7 +321,18 @@ create function settle_acls(wiki text, top text) returns text[]
   language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   changed text[];
+  is_placed boolean;
 begin
+  -- Where the page has the right number, those below have theirs.
+  if exists (
+    select from pages p
+    left join page_acls a on a.wiki_id = wiki and a.page_id = p.page_id
+    left join pages o on o.wiki_id = wiki and o.page_id = p.parent_page_id
+    where p.wiki_id = wiki and p.page_id = top and p.acl_no = coalesce(a.acl_no, o.acl_no, 0)
+      and (a.acl_no is null or a.outer_no = coalesce(o.acl_no, 0)))
+  then
+    return '{}';
+  end if;
   with recursive below as (
     select p.page_id, p.acl_no as was, a.acl_no as own, coalesce(a.acl_no, o.acl_no, 0) as is_now, coalesce(o.acl_no, 0) as outer_no
     from pages p
@@ -309,15 +354,17 @@ begin
     where p.wiki_id = wiki and p.page_id = b.page_id and p.acl_no <> b.is_now
     returning p.page_id
   )
-  select array_agg(n.page_id) into changed from numbered n;
+  select (select array_agg(n.page_id) from numbered n), exists (select from placed) into changed, is_placed;
   -- A restriction is seldom inside of another one.
-  with recursive around as (
-    select a.acl_no, 0 as depth from page_acls a where a.wiki_id = wiki and a.outer_no = 0
-    union all
-    select a.acl_no, o.depth + 1 from around o join page_acls a on a.wiki_id = wiki and a.outer_no = o.acl_no
-  )
-  update page_acls a set depth = o.depth from around o
-  where a.wiki_id = wiki and a.acl_no = o.acl_no and a.depth <> o.depth;
+  if is_placed then
+    with recursive around as (
+      select a.acl_no, 0 as depth from page_acls a where a.wiki_id = wiki and a.outer_no = 0
+      union all
+      select a.acl_no, o.depth + 1 from around o join page_acls a on a.wiki_id = wiki and a.outer_no = o.acl_no
+    )
+    update page_acls a set depth = o.depth from around o
+    where a.wiki_id = wiki and a.acl_no = o.acl_no and a.depth <> o.depth;
+  end if;
   return coalesce(changed, '{}');
 end $$;
 comment on function settle_acls is 'Gives a page and the pages below it the numbers of their nearest restrictions, and returns the ids of the pages with a new number. The caller holds the lock of the wiki.';
@@ -325,14 +372,20 @@ comment on function settle_acls is 'Gives a page and the pages below it the numb
 create or replace function change_acl() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   subject page_acls := coalesce(new, old);
-  changed text[] := settle_acls(subject.wiki_id, subject.page_id);
+  changed text[];
 begin
-  if tg_op = 'DELETE' and exists (select from pages p where p.wiki_id = old.wiki_id and p.page_id = old.page_id) then
+  -- Nothing is below a page that is deleted for good, and no caller has seen it.
+  if tg_op = 'DELETE' and not exists (select from pages p where p.wiki_id = old.wiki_id and p.page_id = old.page_id) then
+    return null;
+  end if;
+  changed := settle_acls(subject.wiki_id, subject.page_id);
+  if tg_op = 'DELETE' then
     -- The restriction was lifted. Sources without a page go to the restriction around it.
     update sources s set acl_nos = array_remove(array_replace(s.acl_nos, old.acl_no, old.outer_no), 0)
     where s.wiki_id = old.wiki_id and s.acl_nos @> array[old.acl_no];
-    update uploads u set acl_nos = array_remove(array_replace(u.acl_nos, old.acl_no, old.outer_no), 0)
-    where u.wiki_id = old.wiki_id and u.acl_nos @> array[old.acl_no];
+    update uploads u set acl_nos = array_remove(array_replace(u.acl_nos, old.acl_no, old.outer_no), 0),
+      started_nos = array_remove(array_replace(u.started_nos, old.acl_no, old.outer_no), 0)
+    where u.wiki_id = old.wiki_id and (u.acl_nos @> array[old.acl_no] or u.started_nos @> array[old.acl_no]);
   end if;
   if changed <> '{}' then
     perform settle_sources(subject.wiki_id, changed);
