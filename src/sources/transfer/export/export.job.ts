@@ -26,7 +26,7 @@ export const exportJob = defineRecordJob({
     try {
       const onProgress = progress.show;
       const records = await db.snapshot(async (query) => {
-        const view = await readView(query);
+        const view = await readView(query, job);
         return { view, ...(await writeRecords(query, job, { zip, onProgress })) };
       });
       await writeAttachments(records, { blobs, zip, onProgress });
@@ -75,17 +75,29 @@ function progressOf(db: Db, job: ClaimedJob, signal: AbortSignal) {
   };
 }
 
-/** Reads the restrictions whose pages the maker sees, as bits. */
-async function readView(query: Query): Promise<string> {
-  const [row] = await query<{ view: string }>(sql`select own_reads()::text as view`);
-  return row?.view ?? '';
+/** The restrictions whose pages the maker sees, as bits, and the number of the last one. */
+interface View {
+  reads: string;
+  acls: number;
 }
 
-/** Throws an ApiError if the maker may not export the wiki any more, or does not see all pages of the archive. */
-async function refuseRevoked(query: Query, job: ClaimedJob, view: string): Promise<void> {
+async function readView(query: Query, { wiki_id }: ClaimedJob): Promise<View> {
+  const [view] = await query<View>(sql`
+    select own_reads()::text as reads, w.acls from wikis w where w.wiki_id = ${wiki_id}`);
+  if (!view) throw new Error('the wiki of an export does not exist');
+  return view;
+}
+
+/**
+ * Throws an ApiError if the maker may not export the wiki any more, or does not see all pages of the archive, because a
+ * grant ended or another page was restricted.
+ */
+async function refuseRevoked(query: Query, job: ClaimedJob, { reads, acls }: View): Promise<void> {
   await requireRights(query, job);
   const [row] = await query<{ sees_all: boolean }>(sql`
-    select numbers_of(${view}::bit varying) <@ numbers_of(own_reads()) as sees_all`);
+    select numbers_of(${reads}::bit varying) || array(select generate_series(${acls}::int + 1, w.acls)) <@ numbers_of(own_reads())
+      as sees_all
+    from wikis w where w.wiki_id = ${job.wiki_id}`);
   if (!row?.sees_all) {
     throw new ApiError('forbidden', 'You have lost access to pages while they were exported. Export the wiki again.');
   }
@@ -94,7 +106,7 @@ async function refuseRevoked(query: Query, job: ClaimedJob, view: string): Promi
 async function end(
   db: Db,
   job: ClaimedJob,
-  { manifest, view }: { manifest: Manifest; view: string },
+  { manifest, view }: { manifest: Manifest; view: View },
   archive: ReceivedBlob,
 ): Promise<void> {
   await db.transaction((query) => refuseRevoked(query, job, view));
