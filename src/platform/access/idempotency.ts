@@ -50,8 +50,9 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
 
 /**
  * Finds the answer that the request got in the last 24 hours. Runs the guard first, so a caller who lost access gets no
- * stored answer, and 404 replaces the answer about a page that is hidden by now. A key belongs to one caller and one endpoint; a session stays the same caller when its access token is
- * refreshed. Throws the errors of the guard; 422 if the key was used for another request.
+ * stored answer, and 404 replaces the answer about a page that is hidden by now. A key belongs to one caller and one
+ * endpoint; a session stays the same caller when its access token is refreshed. Throws the errors of the guard; 422 if the
+ * key was used for another request.
  */
 export async function findAnswer(guard: Guard, request: IdempotentRequest): Promise<KnownRequest> {
   const { key, method, path, fingerprint } = request;

@@ -108,11 +108,13 @@ function onlyRestriction(wiki_id: string, upload_id: string): Sql {
   return sql`
     select case when count(*) = count(n.acl_no) and count(distinct n.acl_no) = 1 then min(n.acl_no) end
     from upload_files o
-    left join lateral (
-      select r.acl_no from pages r
-      where r.wiki_id = o.wiki_id and r.acl_no > 0 and r.trashed_at is null
-        and (r.page_id = o.page_id or starts_with(o.page_path, r.path || '/'))
-      order by length(r.path) desc limit 1) n on true
+    cross join lateral (
+      select nullif(coalesce(
+        (select r.acl_no from pages r where r.wiki_id = o.wiki_id and r.page_id = o.page_id and r.trashed_at is null),
+        (select k.acl_no from page_acls k
+          join pages r on r.wiki_id = k.wiki_id and r.page_id = k.page_id and r.trashed_at is null
+          where k.wiki_id = o.wiki_id and starts_with(o.page_path, r.path || '/')
+          order by length(r.path) desc limit 1)), 0) as acl_no) n
     where o.wiki_id = ${wiki_id} and o.upload_id = ${upload_id} and o.kind = 'file' and o.page_path <> '' and (select restricts())`;
 }
 

@@ -58,10 +58,10 @@ export async function knownTitles(
   if (documents.length === 0) return NOTHING;
   const own = await query<OwnFile>(sql`
     select f.filename, f.content_type, f.sha256, f.page_path, f.page_id, coalesce(r.title, '') as title,
-      f.byte_size > 0 and coalesce(p.status, 'published') = 'published' and (not (select restricts()) or not exists (
-        select from pages r
-        where r.wiki_id = f.wiki_id and r.acl_no > 0 and r.trashed_at is null
-          and (r.page_id = f.page_id or starts_with(f.page_path, r.path || '/')))) as is_named
+      f.byte_size > 0 and coalesce(p.status, 'published') = 'published' and (not (select restricts())
+        or coalesce(p.acl_no, 0) = 0 and not exists (
+          select from page_acls k join pages r on r.wiki_id = k.wiki_id and r.page_id = k.page_id and r.trashed_at is null
+          where k.wiki_id = f.wiki_id and starts_with(f.page_path, r.path || '/'))) as is_named
     from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
     left join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     left join lateral (
@@ -143,8 +143,8 @@ interface PresentPage {
 }
 
 /**
- * Loads published pages that are not restricted, optionally limited to titles with any of the `beginnings`, or to `paths`. Omits folders and
- * sections, because their titles ("Notes", "Related work") are common words.
+ * Loads published pages that are not restricted, optionally limited to titles with any of the `beginnings`, or to `paths`.
+ * Omits folders and sections, because their titles ("Notes", "Related work") are common words.
  */
 async function presentPages(
   query: Query,
