@@ -246,6 +246,55 @@ test('a grant that ends closes the pages, and a lifted restriction opens them, a
   assert.equal(await statusFor(granted), 200);
 });
 
+test('a tag from before a grant ended matches no response after it', async () => {
+  const { wiki_id, api } = one;
+  const person = await world.member(tenants.a.workspace_id, 'member');
+  const { page_id, path } = await must(await owner.post(`${api}/pages`, { title: 'Tagged page', markdown: 'x' }));
+  const levels = { [owner.user_id]: 'manage' } as const;
+  await must(await putAccess(owner, { wiki_id, page_id }, { ...levels, [person.user_id]: 'read' }));
+  const lists = ['tree', 'branches', `branches?page_id=${page_id}`, `pages/view/${path}`, `pages/${page_id}`];
+  const ask = (list: string, tag?: string | null) =>
+    person.get(`${api}/${list}`, tag ? { 'if-none-match': tag } : undefined);
+  const tags: (string | null)[] = [];
+  for (const list of lists) {
+    const { status, headers } = await ask(list);
+    tags.push(headers.get('etag'));
+    assert.equal(status, 200, list);
+    if (tags.at(-1)) assert.equal((await ask(list, tags.at(-1))).status, 304, list);
+  }
+  assert.ok(tags.filter(Boolean).length >= 3);
+  await must(await putAccess(owner, { wiki_id, page_id }, levels));
+  for (const [i, list] of lists.entries()) {
+    const { status, body } = await ask(list, tags[i]);
+    assert.notEqual(status, 304, list);
+    assert.ok(!JSON.stringify(body).includes('Tagged page'), list);
+  }
+});
+
+test('a link to a hidden page is missing for its writer, also in a preview, and leads there for readers of the page', async () => {
+  const { wiki_id, api } = one;
+  const [, member] = readers[1] as [string, Client];
+  const { page_id } = await must(await owner.post(`${api}/pages`, { title: 'Aim', markdown: 'x' }));
+  await must(await putAccess(owner, { wiki_id, page_id }, {}));
+  const markdown = '[[Aim]] and [it](aim)';
+  const written = await must(await member.post(`${api}/pages`, { title: 'Aiming', markdown }));
+  const preview = await must(await member.post(`${api}/preview`, { markdown, page_path: 'aiming' }));
+  for (const { html } of [written, preview]) assert.match(html, /<a class="wiki missing"[^>]*>Aim</);
+  const linksOf = async (client: Client) =>
+    (await must(await client.get(`${api}/broken-links?limit=100`)))
+      .filter((link: { page_id: string }) => link.page_id === written.page_id)
+      .map(({ target }: { target: string }) => target)
+      .sort();
+  assert.deepEqual(await linksOf(member), ['[[Aim]]', 'aim']);
+  assert.deepEqual(await linksOf(owner), []);
+  const backlinks = await must(await owner.get(`${api}/pages/${page_id}/backlinks`));
+  assert.deepEqual(
+    backlinks.map(({ title }: { title: string }) => title),
+    ['Aiming'],
+  );
+  assert.match((await owner.get(`${api}/pages/${written.page_id}`)).body.html, /<a class="wiki" href="aim">Aim</);
+});
+
 test('what people starred, drafted and moved to the trash is hidden from them with the page, and comes back', async () => {
   const { wiki_id, api } = one;
   const person = await world.member(tenants.a.workspace_id, 'member');

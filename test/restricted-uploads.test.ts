@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/platform/db/sql.ts';
-import { exported, unzipped } from './archives.ts';
+import type { JobServices } from '../src/platform/jobs/define-job.ts';
+import { ended, exported, unzipped } from './archives.ts';
 import { must } from './compared-wikis.ts';
-import { beforeCompiling } from './held-services.ts';
+import { beforeCompiling, heldServices } from './held-services.ts';
 import { png } from './pictures.ts';
 import { lift, putAccess, restrict, revoke } from './restrict.ts';
 import { type Client, openWorld, waitForUpload } from './world.ts';
@@ -11,14 +12,25 @@ import { zipOf } from './zip.ts';
 
 /** What happens before a file is compiled, by its name. */
 const before = new Map<string, () => Promise<unknown>>();
-const jobServices = beforeCompiling(async (filename) => {
+/** What happens before a job gets the answer of a service, by the name of the call. */
+const answering = new Map<string, () => Promise<unknown>>();
+const compiling = beforeCompiling(async (filename) => {
   await before.get(filename)?.();
 });
+const jobServices = (services: JobServices) =>
+  heldServices(compiling(services), async (name) => {
+    await answering.get(name)?.();
+  });
 const world = await openWorld({}, { jobServices });
 const owner = await world.owner();
 const { workspace_id } = owner;
 const granted = await world.member(workspace_id, 'member');
 const member = await world.member(workspace_id, 'member');
+
+interface PageIds {
+  wiki_id: string;
+  page_id: string;
+}
 
 let wikis = 0;
 
@@ -96,6 +108,8 @@ test('a source of two pages becomes two when one of them is restricted, each wit
     const citations = await must(await client.get(`${api}/pages/${page.page_id}/citations`));
     assert.ok(citations.length > 0 && citations.every(({ verified }: { verified: boolean }) => verified), path);
     assert.equal(citations[0].filename, `${path}.md`);
+    const report = await must(await client.get(`${api}/sources/${citations[0].source_id}/verification`));
+    assert.deepEqual(report.findings, [], path);
   }
   const hits = await must(await member.get(`${api}/sources/search?query=bytes`));
   assert.deepEqual(
@@ -269,6 +283,36 @@ test('an export is for its maker, has the pages that they see, and says so in it
     assert.equal((await other.get(`${api}/jobs/${jobs[0]}`)).status, 404);
   }
 });
+
+for (const [end, close] of [
+  [
+    'a grant of its maker ends',
+    (ids: PageIds) => putAccess(granted, ids, { [owner.user_id]: 'manage', [granted.user_id]: 'manage' }),
+  ],
+  [
+    'a page is restricted',
+    async ({ wiki_id }: PageIds) => {
+      const { body } = await granted.get(`/v1/wikis/${wiki_id}/pages/path/open`);
+      return putAccess(granted, { wiki_id, page_id: body.page_id }, {});
+    },
+  ],
+] as const) {
+  test(`an export fails if ${end} before it is finished`, async () => {
+    const { wiki_id, api, vault } = await newWiki();
+    const ids = { wiki_id, page_id: vault };
+    await must(await owner.post(`${api}/pages`, { title: 'Open', markdown: 'Common.' }));
+    const levels = { [granted.user_id]: 'manage', [member.user_id]: 'read' } as const;
+    await must(await putAccess(granted, ids, levels));
+    answering.set('blobs.receive', async () => {
+      answering.clear();
+      await must(await close(ids));
+    });
+    const { job_id } = await must(await member.post(`${api}/exports`));
+    const job = await ended(member, wiki_id, job_id);
+    assert.deepEqual([job.status, job.error.split(':')[0]], ['failed', 'forbidden']);
+    assert.equal((await member.get(`${api}/exports/${job_id}/content`)).status, 404);
+  });
+}
 
 test('a file for a page that the uploader may only read fails, and changes nothing', async () => {
   const { wiki_id, api, vault, upload } = await newWiki();

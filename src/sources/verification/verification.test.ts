@@ -241,6 +241,8 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     source_id: KEY,
     upload_id: ['record_altered'],
     title: ['record_altered'],
+    acl_nos: 'who sees the source',
+    copy_no: 'tells sources with the same bytes apart',
     filename: ['record_altered'],
     content_type: ['record_altered'],
     byte_size: ['file_altered'],
