@@ -60,7 +60,8 @@ export type WikiSettings = Static<typeof WikiSettings>;
 /** Selects the columns of WikiSettings from a wiki `w`. */
 export const settingsColumns: Sql = sql`
   w.site_root, case when not ((select restricts()) and exists (
-    select from hidden_pages h where h.wiki_id = w.wiki_id and h.page_id = w.home_page_id)) then w.home_page_id end as home_page_id`;
+    select from hidden_pages h where h.wiki_id = w.wiki_id and h.page_id = w.home_page_id offset 0)) then w.home_page_id end
+    as home_page_id`;
 
 export const exampleSettings: WikiSettings = {
   site_root: '/powershell/',
