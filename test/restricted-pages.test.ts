@@ -207,14 +207,19 @@ for (const [name, client] of readers) {
     for (const endpoint of others.filter(({ path }) => !path.startsWith('/v1/me/export'))) {
       const token = await tenants.tokenFor(endpoint, { name, user_id: client.user_id, token: String(client.token) });
       const request = validRequest(endpoint, tenants.a, token);
-      const { status, text } = await tenants.send({ ...request, path: `${request.path}` }, endpoint);
+      const { status, text } = await tenants.send(request, endpoint);
       assert.ok(status < 500, request.path);
       assert.equal(SECRETS.exec(text)?.[0], undefined, `${request.path}: ${text}`);
     }
     const open = await browserOf(client);
+    const { body: overview } = await client.get('/v1/overview');
+    const { slug } = overview.session.organizations.find(
+      (it: { organization_id: string }) => it.organization_id === tenants.a.workspace_id,
+    );
+    assert.equal((await open(`/${slug}`)).status, 200);
     for (const { method, path } of ROUTES) {
       if (method !== 'GET' || path.includes(':wiki')) continue;
-      const { status, body } = await open(path.replace(':workspace', tenants.a.workspace_id));
+      const { status, body } = await open(path.replace(':workspace', slug));
       assert.ok(status < 500, path);
       assert.equal(SECRETS.exec(body)?.[0], undefined, `${path}: ${body}`);
     }

@@ -87,7 +87,7 @@ test('the same bytes in a restricted and in an open page are two sources, whiche
   const ids = async () => (await sources(granted)).map(({ source_id }) => source_id);
   const first = await ids();
   const again = await upload(member, { 'open-too.md': BYTES });
-  assert.match(again.summary, /0 new sources|already known|1 file: 1 new page/);
+  assert.equal(again.summary, '1 file: 0 new sources, 1 file already known (same bytes), 1 new page.');
   assert.deepEqual(await ids(), first);
 });
 
@@ -165,12 +165,8 @@ test('a folder whose path a hidden page has gets the next path, and links betwee
   assert.doesNotMatch(summary, /fail|Vault/);
   const { markdown } = await must(await member.get(`${api}/pages/path/c`));
   assert.match(markdown, /\(vault-2\/a\)/);
-  for (const path of ['vault-2/a', 'vault-2/b', 'c']) {
-    const page = await must(await member.get(`${api}/pages/path/${path}`));
-    const broken = await must(await member.get(`${api}/broken-links`));
-    assert.deepEqual(broken, [], path);
-    assert.ok(page.page_id);
-  }
+  for (const path of ['vault-2/a', 'vault-2/b']) await must(await member.get(`${api}/pages/path/${path}`));
+  assert.deepEqual(await must(await member.get(`${api}/broken-links`)), []);
 });
 
 for (const [end, close] of [
