@@ -58,8 +58,14 @@ export async function findAnswer(guard: Guard, request: IdempotentRequest): Prom
   const { key, method, path, fingerprint } = request;
   // The JSON text [[user, credential, workspace], method, path, key].
   const rest = `,${JSON.stringify([method, path, key]).slice(1)}`;
-  const known = await guard.maybeOne<{ id: Buffer; fingerprint: Buffer | null; answer: Buffer | null }>(sql`
-    select r.id, k.fingerprint, k.answer
+  const known = await guard.maybeOne<{
+    id: Buffer;
+    fingerprint: Buffer | null;
+    answer: Buffer | null;
+    /** Whether pages can be hidden from the caller. */
+    is_restricted: boolean | null;
+  }>(sql`
+    select r.id, k.fingerprint, k.answer, restricts() as is_restricted
     from (
       select sha256(convert_to('[[' || to_json(user_id) || ',' || to_json(credential_id) || ','
         || coalesce(to_json(bound_workspace_id)::text, 'null') || ']' || ${rest}::text, 'UTF8')) as id
@@ -70,7 +76,7 @@ export async function findAnswer(guard: Guard, request: IdempotentRequest): Prom
   if (!known.fingerprint || !known.answer) return { id: known.id, answer: undefined };
   if (!known.fingerprint.equals(fingerprint)) throw keyReused(key);
   const body = JSON.parse(unseal(PURPOSE, key, known.answer)) as { page_id?: unknown } | null;
-  if (typeof body?.page_id === 'string') {
+  if (known.is_restricted && typeof body?.page_id === 'string') {
     const hidden = await guard.maybeOne(sql`select from hidden_pages h where h.page_id = ${body.page_id}`);
     if (hidden) throw notFound();
   }
