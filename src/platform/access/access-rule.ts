@@ -219,3 +219,29 @@ function heldText(permission: Permission, orCreator: boolean): string {
   const mayHold = orCreator ? `(${holdsRole} or t.created_by = c.user_id)` : holdsRole;
   return `${mayHold} and (c.granted is null or '${permission}' = any (c.granted))`;
 }
+
+/**
+ * Returns a condition: whether the caller sees the page, source or upload that the request changes, but a restriction does
+ * not let them change it.
+ */
+export function closedCondition(access: Access, { wiki_id, ...ids }: Record<string, string>): Sql | undefined {
+  if (access.on !== 'wiki' || access.readsPage) return undefined;
+  if (access.permission === 'pages:write') {
+    const { page_id, attachment_id } = ids;
+    if (page_id !== undefined) return sql`is_closed_page(${wiki_id}, ${page_id})`;
+    if (attachment_id !== undefined) {
+      return sql`is_closed_page(${wiki_id}, (
+        select t.page_id from attachments t where t.wiki_id = ${wiki_id} and t.attachment_id = ${attachment_id}))`;
+    }
+  }
+  if (access.permission === 'uploads:create') {
+    const { source_id, upload_id, job_id } = ids;
+    if (source_id !== undefined) return sql`is_closed_source(${wiki_id}, ${source_id})`;
+    if (upload_id !== undefined) return sql`is_closed_upload(${wiki_id}, ${upload_id})`;
+    if (job_id !== undefined) {
+      return sql`is_closed_upload(${wiki_id}, (
+        select j.upload_id from jobs j where j.wiki_id = ${wiki_id} and j.job_id = ${job_id}))`;
+    }
+  }
+  return undefined;
+}

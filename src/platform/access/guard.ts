@@ -3,7 +3,7 @@ import type { ContextDb, Query, ServiceDb } from '../db/db.ts';
 import type { RequestContext } from '../db/request-context.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { AuditTargets } from '../tables/define-table.ts';
-import { type Access, accessCte, targetCte } from './access-rule.ts';
+import { type Access, accessCte, closedCondition, targetCte } from './access-rule.ts';
 import type { AnswerTransaction } from './answer-transaction.ts';
 import { auditCte, type EventType } from './audit-record.ts';
 import { requestPath } from './caller-context.ts';
@@ -157,7 +157,7 @@ function composerOf({
     with caller as materialized (${kindOf(credential).caller(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
     access as materialized (${accessCte(access, params, credential)})`;
-  const status = statusOf(requestPath(access, credential, params), needsPayment, isClosed(access, params));
+  const status = statusOf(requestPath(access, credential, params), needsPayment, closedCondition(access, params));
   return {
     ctes,
     read: (work) => sql`
@@ -265,32 +265,6 @@ const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
 
 function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
   return LOCKS[access.on === 'widget' && access.instead?.on === 'caller' ? 'caller' : access.on];
-}
-
-/**
- * Returns a condition: whether the caller sees the page, source or upload that the request changes, but a restriction does
- * not let them change it.
- */
-function isClosed(access: Access, { wiki_id, ...ids }: Record<string, string>): Sql | undefined {
-  if (access.on !== 'wiki' || access.readsPage) return undefined;
-  if (access.permission === 'pages:write') {
-    const { page_id, attachment_id } = ids;
-    if (page_id !== undefined) return sql`is_closed_page(${wiki_id}, ${page_id})`;
-    if (attachment_id !== undefined) {
-      return sql`is_closed_page(${wiki_id}, (
-        select t.page_id from attachments t where t.wiki_id = ${wiki_id} and t.attachment_id = ${attachment_id}))`;
-    }
-  }
-  if (access.permission === 'uploads:create') {
-    const { source_id, upload_id, job_id } = ids;
-    if (source_id !== undefined) return sql`is_closed_source(${wiki_id}, ${source_id})`;
-    if (upload_id !== undefined) return sql`is_closed_upload(${wiki_id}, ${upload_id})`;
-    if (job_id !== undefined) {
-      return sql`is_closed_upload(${wiki_id}, (
-        select j.upload_id from jobs j where j.wiki_id = ${wiki_id} and j.job_id = ${job_id}))`;
-    }
-  }
-  return undefined;
 }
 
 /**
